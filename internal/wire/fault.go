@@ -1,0 +1,32 @@
+package wire
+
+// Code names what went wrong in the words of NDJSON v1 (section "Error codes"); JSON-RPC carries the
+// same word in error.data.code beside its number.
+type Code string
+
+// The codes of NDJSON v1, plus overloaded.
+const (
+	CodeConfigMissing  Code = "config_missing"
+	CodeBinaryMissing  Code = "binary_missing"
+	CodeModelMissing   Code = "model_missing"
+	CodeModelPlan      Code = "model_plan_error"
+	CodeUnknownMethod  Code = "unknown_method"
+	CodeInvalidRequest Code = "invalid_request"
+	CodeInvalidJSON    Code = "invalid_json"
+	CodeCancelled      Code = "cancelled"
+	CodeOverloaded     Code = "overloaded"
+	CodeInternal       Code = "internal_error"
+)
+
+// Fault is how a request fails: a code for programs and a message for people that says what to do
+// next. A Fault never holds a secret.
+type Fault struct {
+	Code    Code
+	Message string
+}
+
+// Error makes a Fault an error, so that it travels through ordinary returns.
+func (f *Fault) Error() string { return string(f.Code) + ": " + f.Message }
+
+// NewFault returns a Fault.
+func NewFault(code Code, message string) *Fault { return &Fault{Code: code, Message: message} }

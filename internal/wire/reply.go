@@ -1,0 +1,93 @@
+package wire
+
+import "time"
+
+// Reply is what a request ends with; each protocol's encoder renders it. The kinds are the pointer
+// types of this file, and *Fault for a request that failed without having run.
+type Reply any
+
+// Pong answers ping.
+type Pong struct{}
+
+// Initialized answers initialize.
+type Initialized struct {
+	ProtocolVersion  int64
+	ServerVersion    string
+	MaxParallelChats int
+	Extensions       []string
+}
+
+// CancelDone answers cancel: Target is the empty ID when there was nothing to cancel.
+type CancelDone struct {
+	Cancelled bool
+	Target    ID
+}
+
+// ShutdownDone answers shutdown.
+type ShutdownDone struct{}
+
+// WarmupDone answers warmup.
+type WarmupDone struct{ Load time.Duration }
+
+// ChatDone answers chat: the result, or with Fault set an error that carries what the chat had.
+type ChatDone struct {
+	Fault *Fault
+	// Response is the whole text, escaped for the inside of a JSON string; the owner doesn't change
+	// it after the reply was handed over.
+	Response           []byte
+	SessionID, TraceID string
+	Warnings           []string
+	Usage              *Usage
+	Timings            Timings
+	FinishReason       string
+	Steps              int
+	// Started is false for a chat that never ran, whose error then carries no data.
+	Started bool
+	// Stop is the time until the server was seen idle after a cancel; negative when it wasn't.
+	Stop time.Duration
+}
+
+// Timings says where a chat's time went. Total is the sum of the others.
+type Timings struct {
+	Queue, Load, TTFT, Total, Upstream, Tool, Engine, Reader time.Duration
+}
+
+// Stats answers stats.
+type Stats struct {
+	Uptime          time.Duration
+	Queue           QueueStats
+	Written         WrittenStats
+	Merged, Dropped int64
+	StallReader     StallStats
+	StallUpstream   StallStats
+	StallEngine     StallStats
+	Stages          []StageStats
+	Chats           []ChatStats
+}
+
+// QueueStats is what waits in the sink, in flight included, and the most that ever did.
+type QueueStats struct{ Frames, Bytes, MaxFrames, MaxBytes int64 }
+
+// WrittenStats counts what was handed to stdout; a batch is one write call.
+type WrittenStats struct{ Frames, Bytes, Batches int64 }
+
+// StallStats counts pauses longer than output.stall_threshold and their time.
+type StallStats struct {
+	Count int64
+	Time  time.Duration
+}
+
+// StageStats counts the elements that a stage handled and the time spent in it.
+type StageStats struct {
+	Name  string
+	Count int64
+	Busy  time.Duration
+}
+
+// ChatStats is one chat that has not ended.
+type ChatStats struct {
+	ID     ID
+	State  string
+	Since  time.Duration
+	Tokens int64
+}

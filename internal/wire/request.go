@@ -1,0 +1,69 @@
+package wire
+
+// Line is one raw request line as the source read it.
+type Line struct {
+	// Bytes is the line without its line end, borrowed until the batch's Push returns.
+	Bytes []byte
+	// TooLong says that the line was longer than the limit and was skipped; Bytes is then empty.
+	TooLong bool
+}
+
+// Lines is the batch that sources/stdin emits: all lines that one read brought.
+type Lines struct{ Items []Line }
+
+// Method names a request's method after routing.
+type Method uint8
+
+// The methods of NDJSON v1 that this build serves, and the extension methods stats and warmup.
+const (
+	MethodUnknown Method = iota
+	MethodInitialize
+	MethodPing
+	MethodChat
+	MethodCancel
+	MethodShutdown
+	MethodStats
+	MethodWarmup
+)
+
+// Request is one message of the host on its way through parse, validate and route.
+type Request struct {
+	ID ID
+	// Name is the method as the host wrote it.
+	Name string
+	// RawParams is the JSON text of the params object, empty when there are none. It is borrowed
+	// until the batch's Push returns.
+	RawParams []byte
+	// Method is set by route.
+	Method Method
+	// Params is set by validate: one of *InitializeParams, *ChatParams, *CancelParams, *WarmupParams,
+	// or nil for a method without params. It holds no borrowed bytes.
+	Params any
+	// Fault is set by the first stage that refuses the request; later stages pass it on as it is.
+	Fault *Fault
+	// Size is the length of the line in bytes, which is what the request costs while it waits.
+	Size int
+}
+
+// Requests is the batch between parse and execute.
+type Requests struct{ Items []Request }
+
+// InitializeParams are the params of initialize.
+type InitializeParams struct {
+	// Versions are the protocol versions that the host speaks; empty when it named none.
+	Versions []int64
+	// Extensions are the names that the host asked for.
+	Extensions []string
+}
+
+// ChatParams are the params of chat; zero values stand for the defaults of the protocol.
+type ChatParams struct {
+	UserID, SessionID, Agent, Input string
+	Resume, ApproveExecution        bool
+}
+
+// CancelParams are the params of cancel. Target is the empty ID when request_id was omitted.
+type CancelParams struct{ Target ID }
+
+// WarmupParams are the params of warmup.
+type WarmupParams struct{ Agent string }

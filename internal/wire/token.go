@@ -1,0 +1,43 @@
+package wire
+
+// TokenKind says what a piece of a model's stream is.
+type TokenKind uint8
+
+// The kinds of text that llama-server's deltas carry.
+const (
+	TokenContent   TokenKind = iota + 1 // delta.content
+	TokenReasoning                      // delta.reasoning_content
+)
+
+// Token is one piece of text of a model's stream.
+type Token struct {
+	Kind TokenKind
+	// Plain says that Raw is known to be printable ASCII without escapes.
+	Plain bool
+	// Raw is the inside of the JSON string as it stood on the wire: escapes complete, UTF-8 not
+	// checked. Borrowed until the batch's Push returns.
+	Raw []byte
+}
+
+// Tokens is the batch that a model source emits: all tokens that one read brought, and the facts
+// that came with them.
+type Tokens struct {
+	Items []Token
+	// Finish is the finish reason, when one came; empty otherwise.
+	Finish string
+	// Usage and Progress are the newest of the batch; nil when none came.
+	Usage    *Usage
+	Progress *PromptProgress
+}
+
+// Reset empties the batch and keeps its memory.
+func (t *Tokens) Reset() {
+	t.Items = t.Items[:0]
+	t.Finish, t.Usage, t.Progress = "", nil, nil
+}
+
+// Usage counts the tokens of a request as the server counted them.
+type Usage struct{ PromptTokens, CompletionTokens int64 }
+
+// PromptProgress is how far the server has read the prompt, in tokens.
+type PromptProgress struct{ Total, Cached, Processed int64 }
