@@ -1,0 +1,45 @@
+// Package clock reads the one clock that all processes of a benchmark share.
+//
+// CLOCK_MONOTONIC has the same origin in every process of a machine, so a time taken by the load
+// server can be subtracted from one taken by the reader. The functions may be called from any
+// goroutine; the package holds nothing that has to be closed. It is Linux only, as all of bench is.
+package clock
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+var (
+	startMonotonic = readMonotonic()
+	startTime      = time.Now()
+)
+
+// Now returns CLOCK_MONOTONIC in nanoseconds. It costs no system call.
+func Now() int64 {
+	return startMonotonic + int64(time.Since(startTime))
+}
+
+// SleepUntil returns once Now has reached the given time. It blocks its thread in the kernel, since
+// the Go timers wake up to a millisecond late when the process is otherwise idle.
+func SleepUntil(nanoseconds int64) {
+	deadline := unix.NsecToTimespec(nanoseconds)
+	for Now() < nanoseconds {
+		unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &deadline, nil)
+	}
+}
+
+// PreciseSleeps asks the kernel to wake the calling thread without its usual slack of 50 us. The
+// caller has locked its goroutine to the thread.
+func PreciseSleeps() error {
+	return unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+}
+
+func readMonotonic() int64 {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		panic("clock: CLOCK_MONOTONIC is not readable: " + err.Error())
+	}
+	return now.Nano()
+}

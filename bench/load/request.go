@@ -1,0 +1,70 @@
+package load
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"sluice/bench/tokens"
+)
+
+// request is what a chat completion request asks of the load server.
+type request struct {
+	count    int     // tokens to send
+	rate     float64 // tokens per second, 0 for as fast as they are read
+	usage    bool    // stream_options.include_usage
+	progress bool    // return_progress
+	closes   bool    // the client wants the connection closed afterwards
+}
+
+// parseRequest reads the steering words n=… and rate=… from the last user message.
+func parseRequest(body []byte) (request, error) {
+	if !gjson.ValidBytes(body) {
+		return request{}, fmt.Errorf("the body is no JSON")
+	}
+	document := gjson.ParseBytes(body)
+	r := request{
+		count:    20,
+		usage:    document.Get("stream_options.include_usage").Bool(),
+		progress: document.Get("return_progress").Bool(),
+	}
+	for word := range strings.FieldsSeq(lastUserText(document)) {
+		if err := r.steer(word); err != nil {
+			return request{}, err
+		}
+	}
+	return r, nil
+}
+
+func (r *request) steer(word string) (err error) {
+	name, value, _ := strings.Cut(word, "=")
+	switch name {
+	case "n":
+		r.count, err = strconv.Atoi(value)
+		if err == nil && (r.count < 1 || r.count > tokens.Limit) {
+			err = fmt.Errorf("n=%d is not between 1 and %d", r.count, tokens.Limit)
+		}
+	case "rate":
+		r.rate, err = strconv.ParseFloat(value, 64)
+	}
+	return err
+}
+
+// lastUserText returns the content of the last user message, as a string or as its text parts.
+func lastUserText(document gjson.Result) string {
+	users := document.Get(`messages.#(role=="user")#.content`).Array()
+	if len(users) == 0 {
+		return ""
+	}
+	content := users[len(users)-1]
+	if !content.IsArray() {
+		return content.String()
+	}
+	var text []string
+	for _, part := range content.Get("#.text").Array() {
+		text = append(text, part.String())
+	}
+	return strings.Join(text, " ")
+}
