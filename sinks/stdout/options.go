@@ -1,0 +1,50 @@
+package stdout
+
+import (
+	"cmp"
+	"log/slog"
+	"time"
+)
+
+// Policy says what happens to events when the reader is slower than the model.
+type Policy uint8
+
+// The values of output.on_full.
+const (
+	// Coalesce merges text into the waiting line of its request.
+	Coalesce Policy = iota
+	// Drop is NDJSON v1 to the letter: a bounded FIFO from whose end arriving events are dropped.
+	Drop
+)
+
+// Options are the sink's bounds; the zero value of each stands for its default. Sizes are in bytes.
+type Options struct {
+	Policy Policy
+	// PendingBytes bounds the events that wait, in flight included: 64 MiB.
+	PendingBytes int64
+	// MergeBytes bounds the text of a merged line: 32 KiB.
+	MergeBytes int
+	// QueueFrames bounds the shared FIFO of the Drop policy: 1,024 frames.
+	QueueFrames int
+	// GuaranteedBytes is how many bytes of guaranteed frames may wait before Gate holds: 64 MiB.
+	GuaranteedBytes int64
+	// StallThreshold is the duration from which a write counts as a stall: 250 ms.
+	StallThreshold time.Duration
+	// Unread, when set, returns how many written bytes the reader has not taken from the kernel yet,
+	// so that Close sees a reader's progress inside a single blocked write.
+	Unread func() (int, bool)
+	// Logger gets a line at debug for each drop and one line when the reader has gone; nil discards.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	o.PendingBytes = cmp.Or(o.PendingBytes, 64<<20)
+	o.MergeBytes = cmp.Or(o.MergeBytes, 32<<10)
+	o.QueueFrames = cmp.Or(o.QueueFrames, 1024)
+	o.GuaranteedBytes = cmp.Or(o.GuaranteedBytes, 64<<20)
+	o.StallThreshold = cmp.Or(o.StallThreshold, 250*time.Millisecond)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}

@@ -1,0 +1,149 @@
+package stdout
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sluice/internal/wire"
+)
+
+// Sink is the engine's stdout.
+type Sink struct {
+	out     io.Writer
+	options Options
+	// logDrops is set by New when drops are logged, so that they cost nothing when they are not.
+	logDrops bool
+
+	mu      sync.Mutex
+	wake    sync.Cond // signalled when the idle writer has something to do
+	replies mailbox   // guaranteed frames that may overtake; with Drop the one FIFO
+	turns   []*mailbox
+	pages   pages
+	idle    bool // the writer waits for wake
+	closing bool // set by Close: the writer ends once nothing waits
+	broken  bool // set by the writer: the reader has gone, everything is discarded
+	// turnsFirst is set while replies have filled more than their share of the last piece.
+	turnsFirst bool
+
+	// Sums over what waits, in flight included: frames, and the costs of events and guaranteed frames.
+	frames, events, guaranteed int64
+	room                       chan struct{} // non-nil while Gate holds; closed when it opens
+	drops                      []drop        // to be logged by the producer that caused them
+
+	// Totals, for Stats.
+	maxFrames, maxBytes       int64
+	merged, dropped           int64
+	wroteFrames, wroteBatches int64
+	stalls                    wire.StallStats
+
+	wroteBytes atomic.Int64  // counted after each write call, read by Close to see progress
+	gone       chan struct{} // closed when broken
+	ended      chan struct{} // closed by Run
+}
+
+type drop struct {
+	id    wire.ID
+	event string
+}
+
+// New returns a sink that writes to out once Run runs.
+func New(out io.Writer, options Options) *Sink {
+	s := &Sink{out: out, options: options.withDefaults(), gone: make(chan struct{}), ended: make(chan struct{})}
+	s.wake.L = &s.mu
+	s.logDrops = s.options.Logger.Enabled(context.Background(), levelDebug)
+	return s
+}
+
+// Run is the writer: it returns when Close was called and everything has been written or discarded.
+func (s *Sink) Run() {
+	defer close(s.ended)
+	var p piece
+	var spare []byte
+	for s.take(&p) {
+		var line []byte
+		line, spare = p.render(spare)
+		s.settle(&p, s.write(line))
+		p.reset()
+	}
+}
+
+// take waits for something to write and fills the piece. It returns false at the end.
+func (s *Sink) take(p *piece) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !s.waitingLocked() {
+		if s.closing {
+			return false
+		}
+		s.idle = true
+		s.wake.Wait()
+	}
+	s.idle = false
+	s.composeLocked(p)
+	return true
+}
+
+func (s *Sink) waitingLocked() bool { return len(s.turns) > 0 || !s.replies.empty() }
+
+// write hands the line to the output, in several calls when the output takes less at once.
+func (s *Sink) write(line []byte) error {
+	start := time.Now()
+	for len(line) > 0 {
+		n, err := s.out.Write(line)
+		s.wroteBytes.Add(int64(n))
+		if n == 0 && err == nil {
+			err = io.ErrShortWrite
+		}
+		if err != nil && (n == 0 || !errors.Is(err, io.ErrShortWrite)) {
+			return err
+		}
+		line = line[n:]
+	}
+	if took := time.Since(start); took >= s.options.StallThreshold {
+		s.mu.Lock()
+		s.stalls.Count++
+		s.stalls.Time += took
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+// settle takes a written piece off the sums.
+func (s *Sink) settle(p *piece, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.frames -= p.frames
+	s.events -= p.events
+	s.guaranteed -= p.guaranteed
+	if err != nil {
+		s.breakLocked(err)
+	} else {
+		s.wroteFrames += p.frames
+		s.wroteBatches++
+	}
+	s.openLocked()
+}
+
+// breakLocked discards what waits: the reader has gone. From here on everything pushed is discarded.
+func (s *Sink) breakLocked(err error) {
+	if s.broken {
+		return
+	}
+	s.broken = true
+	s.options.Logger.Error("ERROR_STACKTRACE", "where", "stdout", "error", err.Error(),
+		"next", "the reader of stdout has gone; output is discarded, requests are still served")
+	s.replies = mailbox{}
+	for _, box := range s.turns {
+		*box = mailbox{}
+	}
+	s.turns = nil
+	s.frames, s.events, s.guaranteed = 0, 0, 0
+	close(s.gone)
+}
+
+// Gone is closed when a write has failed because the reader has gone.
+func (s *Sink) Gone() <-chan struct{} { return s.gone }

@@ -1,0 +1,25 @@
+package stdout
+
+import "sluice/internal/wire"
+
+// Stats is what the sink counted since the start.
+type Stats struct {
+	Queue           wire.QueueStats
+	Written         wire.WrittenStats
+	Merged, Dropped int64
+	// Stalls counts the writes that took at least the stall threshold.
+	Stalls wire.StallStats
+}
+
+// Stats returns the counters of this moment.
+func (s *Sink) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Stats{
+		Queue:   wire.QueueStats{Frames: s.frames, Bytes: s.events + s.guaranteed, MaxFrames: s.maxFrames, MaxBytes: s.maxBytes},
+		Written: wire.WrittenStats{Frames: s.wroteFrames, Bytes: s.wroteBytes.Load(), Batches: s.wroteBatches},
+		Merged:  s.merged,
+		Dropped: s.dropped,
+		Stalls:  s.stalls,
+	}
+}
