@@ -1,0 +1,176 @@
+// Package host runs a program the way a host application does: it spawns it, writes lines to its
+// stdin and reads lines from its stdout at the speed of a reader model, and accounts for its CPU
+// time and memory.
+//
+// One goroutine of each Process reads its stdout and alone calls the LineReader; the methods may be
+// called from any goroutine. Close ends the program and the reader, and closes all descriptors.
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"sluice/bench/clock"
+)
+
+// exitTimeout is how long Close waits for a program whose stdin was closed before it kills it.
+const exitTimeout = 45 * time.Second
+
+// ErrEnded is returned by Await when the program's output ended first.
+var ErrEnded = errors.New("the program's output ended")
+
+// LineReader takes whole lines, each with its line end, received at a clock.Now time. The block is
+// only valid during the call.
+type LineReader interface {
+	ReadLines(block []byte, at int64)
+}
+
+// Options describe a program. Only Path and Lines are needed.
+type Options struct {
+	Path       string
+	Args       []string
+	Env        []string // added to the environment, which is passed on without SLUICE_*
+	Dir        string
+	SocketPair bool // socket pairs as Node gives them, instead of pipes
+	Lines      LineReader
+	Pace       Pace // nil reads as fast as it can
+}
+
+// Process is a running program.
+type Process struct {
+	StartedAt int64 // clock.Now just before the program was started
+
+	command *exec.Cmd
+	stdin   *os.File
+	stderr  *os.File
+	reader  *reader
+	cancel  context.CancelFunc
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// Start spawns the program. It is killed when the context ends. The caller calls Close.
+func Start(ctx context.Context, options Options) (*Process, error) {
+	ends, err := openEnds(options.SocketPair)
+	if err != nil {
+		return nil, err
+	}
+	stderr, err := os.CreateTemp("", "bench-stderr-")
+	if err != nil {
+		ends.close()
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	command := exec.CommandContext(ctx, options.Path, options.Args...)
+	command.Env = append(withoutSettings(os.Environ()), options.Env...)
+	command.Dir = options.Dir
+	command.Stdin, command.Stdout, command.Stderr = ends.childStdin, ends.childStdout, stderr
+	p := &Process{command: command, stdin: ends.stdin, stderr: stderr, cancel: cancel, StartedAt: clock.Now()}
+	err = command.Start()
+	ends.closeChild()
+	if err != nil {
+		cancel()
+		ends.close()
+		p.removeStderr()
+		return nil, fmt.Errorf("start %s: %w", options.Path, err)
+	}
+	p.reader = startReader(ctx, ends.stdout, options.Lines, options.Pace)
+	return p, nil
+}
+
+// withoutSettings leaves out variables that would change the engine's configuration.
+func withoutSettings(environment []string) []string {
+	var kept []string
+	for _, variable := range environment {
+		if !strings.HasPrefix(variable, "SLUICE_") {
+			kept = append(kept, variable)
+		}
+	}
+	return kept
+}
+
+// Write writes to the program's stdin and blocks until it took all.
+func (p *Process) Write(data []byte) (int, error) { return p.stdin.Write(data) }
+
+// Listen hands all further lines to another LineReader and reads them at another pace. A read that
+// is already waiting for output still follows the old pace.
+func (p *Process) Listen(lines LineReader, pace Pace) { p.reader.listen(lines, pace) }
+
+// Await waits until done is closed. It returns ErrEnded, with the end of what the program logged,
+// when the output ended before, and the context's error when that ended before.
+func (p *Process) Await(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w; stderr: %s", context.Cause(ctx), p.logTail())
+	case <-p.reader.ended:
+	}
+	select {
+	case <-done:
+		return nil
+	default:
+		return fmt.Errorf("%w; stderr: %s", ErrEnded, p.logTail())
+	}
+}
+
+// Usage returns what the program has used so far; it must still be running.
+func (p *Process) Usage() (Usage, error) { return readUsage(p.command.Process.Pid) }
+
+// Close closes the program's stdin, reads its output to the end and waits for its exit. It returns
+// an error when the program failed or had to be killed.
+func (p *Process) Close() error {
+	p.closeOnce.Do(func() { p.closeErr = p.close() })
+	return p.closeErr
+}
+
+func (p *Process) close() error {
+	p.stdin.Close()
+	killer := time.AfterFunc(exitTimeout, p.cancel)
+	<-p.reader.ended
+	err := p.command.Wait()
+	killed := !killer.Stop()
+	p.cancel()
+	if err != nil || killed {
+		err = fmt.Errorf("%s: %w; stderr: %s", p.command.Path, errors.Join(err, killedError(killed)), p.logTail())
+	}
+	p.removeStderr()
+	return err
+}
+
+// Kill ends the program at once. Close must still be called.
+func (p *Process) Kill() { p.cancel() }
+
+func killedError(killed bool) error {
+	if killed {
+		return fmt.Errorf("killed %v after its stdin was closed", exitTimeout)
+	}
+	return nil
+}
+
+// logTail returns the last lines that the program wrote to stderr.
+func (p *Process) logTail() string {
+	const tailBytes = 2000
+	info, err := p.stderr.Stat()
+	if err != nil {
+		return err.Error()
+	}
+	text, err := io.ReadAll(io.NewSectionReader(p.stderr, max(0, info.Size()-tailBytes), tailBytes))
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(string(text))
+}
+
+func (p *Process) removeStderr() {
+	p.stderr.Close()
+	os.Remove(p.stderr.Name())
+}
