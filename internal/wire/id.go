@@ -1,7 +1,5 @@
 package wire
 
-import "bytes"
-
 // ID is a request's correlation id as its JSON text: `7`, `"a"` or `null`. The empty ID stands for
 // null too: the id could not be read. Ids are equal when their texts are: `1`, `1.0` and `"1"` differ.
 type ID string
@@ -31,9 +29,3 @@ func AppendID(dst []byte, id ID, ascii bool) []byte {
 
 // IsString reports whether the id is a JSON string.
 func (id ID) IsString() bool { return len(id) > 0 && id[0] == '"' }
-
-// IsIDText reports whether raw is the JSON text of a string or a number, the two kinds of id.
-func IsIDText(raw []byte) bool {
-	raw = bytes.TrimSpace(raw)
-	return len(raw) > 0 && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
-}

@@ -14,7 +14,9 @@ type Initialized struct {
 	ProtocolVersion  int64
 	ServerVersion    string
 	MaxParallelChats int
-	Extensions       []string
+	// Lossless says that text is merged rather than dropped: output.on_full is coalesce.
+	Lossless   bool
+	Extensions []string
 }
 
 // CancelDone answers cancel: Target is the empty ID when there was nothing to cancel.
@@ -38,9 +40,11 @@ type ChatDone struct {
 	SessionID, TraceID string
 	Warnings           []string
 	Usage              *Usage
-	Timings            Timings
-	FinishReason       string
-	Steps              int
+	// Timings is called by the encoder when the writer takes the frame: until then the chat waits
+	// for the reader.
+	Timings      func() Timings
+	FinishReason string
+	Steps        int
 	// Started is false for a chat that never ran, whose error then carries no data.
 	Started bool
 	// Stop is the time until the server was seen idle after a cancel; negative when it wasn't.

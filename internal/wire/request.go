@@ -28,12 +28,12 @@ const (
 
 // Request is one message of the host on its way through parse, validate and route.
 type Request struct {
-	ID ID
-	// Name is the method as the host wrote it.
-	Name string
-	// RawParams is the JSON text of the params object, empty when there are none. It is borrowed
-	// until the batch's Push returns.
-	RawParams []byte
+	// ID, Name (the method as the host wrote it) and RawParams (the JSON text of the params object,
+	// empty when there are none) are views of the line, borrowed until the batch's Push returns:
+	// strings.Clone what is kept.
+	ID        ID
+	Name      string
+	RawParams string
 	// Method is set by route.
 	Method Method
 	// Params is set by validate: one of *InitializeParams, *ChatParams, *CancelParams, *WarmupParams,

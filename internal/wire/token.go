@@ -41,3 +41,25 @@ type Usage struct{ PromptTokens, CompletionTokens int64 }
 
 // PromptProgress is how far the server has read the prompt, in tokens.
 type PromptProgress struct{ Total, Cached, Processed int64 }
+
+// ModelRequest is one model step as execute asks for it; every source renders it for its server.
+type ModelRequest struct {
+	Messages []Message
+	// MaxTokens bounds the answer; 0 leaves it to the server.
+	MaxTokens int
+	// Temperature is nil when the server's default is wanted.
+	Temperature *float64
+}
+
+// Message is one message of a conversation; Role is system, user or assistant.
+type Message struct{ Role, Content string }
+
+// Phase says what a chat waits for before its model step runs.
+type Phase uint8
+
+// The phases before a model step.
+const (
+	PhaseServerStart Phase = iota + 1
+	PhaseModelLoad
+	PhaseQueue
+)

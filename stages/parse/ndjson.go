@@ -1,0 +1,102 @@
+package parse
+
+import (
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"sluice/internal/wire"
+)
+
+// NDJSON parses NDJSON v1 (protocol-ndjson-v1, section "Message format").
+type NDJSON struct {
+	// MaxLineBytes is named in the message about a line that was too long.
+	MaxLineBytes int
+	batch        wire.Requests
+}
+
+// Apply parses a batch of lines. The requests are valid until the next call.
+func (p *NDJSON) Apply(lines *wire.Lines) *wire.Requests {
+	p.batch.Items = p.batch.Items[:0]
+	for i := range lines.Items {
+		p.batch.Items = append(p.batch.Items, p.request(&lines.Items[i]))
+	}
+	return &p.batch
+}
+
+func (p *NDJSON) request(line *wire.Line) wire.Request {
+	r := wire.Request{Size: len(line.Bytes)}
+	if line.TooLong {
+		r.Fault = wire.NewFault(wire.CodeInvalidRequest, fmt.Sprintf("the line is longer than %d bytes and was skipped; send less or raise input.max_line_bytes", p.MaxLineBytes))
+		return r
+	}
+	if r.Fault = check(line.Bytes); r.Fault != nil {
+		return r
+	}
+	message := gjson.Parse(view(line.Bytes))
+	if !message.IsObject() {
+		r.Fault = wire.NewFault(wire.CodeInvalidRequest, "the line is JSON but no object; send an object with id, method and params")
+		return r
+	}
+	readMembers(&r, message)
+	return r
+}
+
+// members are the ones that a request may have once.
+type members struct{ id, method, params gjson.Result }
+
+func readMembers(r *wire.Request, message gjson.Result) {
+	var m members
+	twice := ""
+	message.ForEach(func(key, value gjson.Result) bool {
+		slot := m.slot(key.Str)
+		if slot == nil {
+			return true
+		}
+		if slot.Exists() {
+			twice = key.Str
+		}
+		*slot = value
+		return true
+	})
+	if m.id.Exists() && twice != "id" && isID(m.id) {
+		r.ID = wire.ID(m.id.Raw)
+	}
+	if twice != "" {
+		r.Fault = wire.NewFault(wire.CodeInvalidRequest, "the member "+twice+" stands twice; send it once")
+		return
+	}
+	r.Fault = m.take(r)
+}
+
+func (m *members) slot(key string) *gjson.Result {
+	switch key {
+	case "id":
+		return &m.id
+	case "method":
+		return &m.method
+	case "params":
+		return &m.params
+	}
+	return nil
+}
+
+// take moves the members into the request, or says what is wrong with them.
+func (m *members) take(r *wire.Request) *wire.Fault {
+	switch {
+	case r.ID == "":
+		return wire.NewFault(wire.CodeInvalidRequest, "id is missing or is neither a string nor a number; give every request one")
+	case m.method.Type != gjson.String:
+		return wire.NewFault(wire.CodeInvalidRequest, "method is missing or no string; name one, for instance \"ping\"")
+	case m.params.Exists() && !m.params.IsObject():
+		return wire.NewFault(wire.CodeInvalidRequest, "params is no object; send {} or leave it out")
+	}
+	r.Name = m.method.Str
+	if m.params.Exists() {
+		r.RawParams = m.params.Raw
+	}
+	return nil
+}
+
+// isID reports whether a value is of the kinds that an id may be.
+func isID(v gjson.Result) bool { return v.Type == gjson.String || v.Type == gjson.Number }

@@ -1,0 +1,17 @@
+package route
+
+import "sluice/internal/wire"
+
+// ndjson are the methods of NDJSON v1 (section "Methods (v1)") and the extensions stats and warmup.
+var ndjson = table{known: "initialize, ping, chat, cancel, shutdown, stats and warmup", methods: map[string]wire.Method{
+	"initialize": wire.MethodInitialize,
+	"ping":       wire.MethodPing,
+	"chat":       wire.MethodChat,
+	"cancel":     wire.MethodCancel,
+	"shutdown":   wire.MethodShutdown,
+	"stats":      wire.MethodStats,
+	"warmup":     wire.MethodWarmup,
+}}
+
+// NDJSON routes the requests of NDJSON v1.
+func NDJSON(batch *wire.Requests) *wire.Requests { return ndjson.apply(batch) }

@@ -1,0 +1,103 @@
+// Package validate checks the types of a method's params and turns them into Go values, one file per
+// protocol. Unknown params are ignored; a wrongly typed one is the request's Fault.
+//
+// Concurrency law: plain functions; no goroutine, channel, lock, clock or I/O. The values hold no
+// bytes of the line.
+package validate
+
+import (
+	"math"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"sluice/internal/wire"
+)
+
+// fields reads the params of one request and keeps the first fault.
+type fields struct {
+	params gjson.Result
+	fault  *wire.Fault
+}
+
+func (f *fields) wrong(name, want string) {
+	if f.fault == nil {
+		f.fault = wire.NewFault(wire.CodeInvalidRequest, "params."+name+" must be "+want)
+	}
+}
+
+// text reads an optional string.
+func (f *fields) text(name string) string {
+	v := f.params.Get(name)
+	if v.Exists() && v.Type != gjson.String {
+		f.wrong(name, "a string")
+		return ""
+	}
+	return strings.Clone(v.Str)
+}
+
+// flag reads an optional boolean.
+func (f *fields) flag(name string) bool {
+	v := f.params.Get(name)
+	if v.Exists() && !v.IsBool() {
+		f.wrong(name, "true or false")
+	}
+	return v.Type == gjson.True
+}
+
+// integers reads an optional list of whole numbers.
+func (f *fields) integers(name string) []int64 {
+	var list []int64
+	f.each(name, "a list of whole numbers", func(v gjson.Result) bool {
+		list = append(list, int64(v.Num))
+		return v.Type == gjson.Number && v.Num == math.Trunc(v.Num) && math.Abs(v.Num) < 1<<53
+	})
+	return list
+}
+
+// texts reads an optional list of strings.
+func (f *fields) texts(name string) []string {
+	var list []string
+	f.each(name, "a list of strings", func(v gjson.Result) bool {
+		list = append(list, strings.Clone(v.Str))
+		return v.Type == gjson.String
+	})
+	return list
+}
+
+func (f *fields) each(name, want string, take func(gjson.Result) bool) {
+	v := f.params.Get(name)
+	if !v.Exists() {
+		return
+	}
+	if !v.IsArray() {
+		f.wrong(name, want)
+		return
+	}
+	v.ForEach(func(_, item gjson.Result) bool {
+		if !take(item) {
+			f.wrong(name, want)
+		}
+		return f.fault == nil
+	})
+}
+
+// object reads an optional object.
+func (f *fields) object(name string) {
+	if v := f.params.Get(name); v.Exists() && !v.IsObject() {
+		f.wrong(name, "an object")
+	}
+}
+
+// id reads an optional correlation id.
+func (f *fields) id(name string) wire.ID {
+	v := f.params.Get(name)
+	if !v.Exists() {
+		return ""
+	}
+	if v.Type != gjson.String && v.Type != gjson.Number {
+		f.wrong(name, "a string or a number")
+		return ""
+	}
+	return wire.ID(strings.Clone(v.Raw))
+}
