@@ -1,0 +1,124 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// DemoURL is the llama_server.url that serves the embedded model.
+const DemoURL = "demo:"
+
+func (s LlamaServer) checks() []check {
+	checks := []check{
+		{"llama_server.url", validServerURL(s.URL), "must be http://host:port, https://host:port, unix:///path or demo:, without user, query or fragment"},
+		{"llama_server.binary", s.Binary != "", "must not be empty"},
+		noNUL("llama_server.binary", s.Binary),
+		{"llama_server.api_key", printable(s.APIKey), "must not hold spaces, control or non-ASCII characters"},
+		positive("llama_server.startup_timeout", s.StartupTimeout),
+	}
+	for i, arg := range s.Args {
+		at := fmt.Sprintf("llama_server.args[%d]", i)
+		option := refusedOption(arg)
+		checks = append(checks, check{at, option == "", option + " is set by the engine and can't be given here"}, noNUL(at, arg))
+	}
+	return checks
+}
+
+// refusedOption returns the option in arg that only the engine may give, or "". llama-server reads
+// underscores in long options as hyphens.
+func refusedOption(arg string) string {
+	name, _, _ := strings.Cut(arg, "=")
+	name = strings.ReplaceAll(name, "_", "-")
+	switch {
+	case strings.HasPrefix(name, "--api-key"):
+		return "--api-key"
+	case name == "--host", name == "--port", name == "--api-prefix":
+		return name
+	}
+	return ""
+}
+
+func validServerURL(text string) bool {
+	if text == "" || text == DemoURL {
+		return true
+	}
+	if path, found := strings.CutPrefix(text, "unix://"); found {
+		return len(path) > 1 && path[0] == '/' && !strings.Contains(path, "\x00")
+	}
+	return validHTTP(text) && !strings.Contains(text, "?")
+}
+
+// validHTTP refuses what would put a password into logs (user:password@) along with other schemes.
+func validHTTP(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") &&
+		u.Hostname() != "" && u.User == nil && !strings.Contains(text, "#")
+}
+
+// printable reports whether a key can stand in a header as a bearer token.
+func printable(key string) bool {
+	return !strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+func (c *Config) mcpChecks() []check {
+	names := make([]string, 0, len(c.MCPServers))
+	for name := range c.MCPServers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var checks []check
+	for _, name := range names {
+		at := join("mcp_servers", name)
+		checks = append(checks, check{at, validServerName(name), "a server's name must be made of letters, digits, - _ and ."})
+		checks = append(checks, c.MCPServers[name].checks(at)...)
+	}
+	return checks
+}
+
+// A tool is named server/tool, so a server's name holds no slash, and nothing that a glob reads.
+func validServerName(name string) bool {
+	return name != "" && onlyOf(name, nameCharacters)
+}
+
+const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+
+func (s MCPServer) checks(at string) []check {
+	local := s.Command != ""
+	checks := []check{
+		{at, local != (s.URL != ""), "must have either a command or a url"},
+		{at + ".args", local || len(s.Args) == 0, "needs a command"},
+		{at + ".cwd", local || s.Cwd == "", "needs a command"},
+		{at + ".env", local || len(s.Env) == 0, "needs a command"},
+		{at + ".headers", !local || len(s.Headers) == 0, "needs a url"},
+		{at + ".url", s.URL == "" || validHTTP(s.URL), "must be http://… or https://…, without user or fragment (use headers)"},
+		noNUL(at+".command", s.Command),
+		noNUL(at+".cwd", s.Cwd),
+		positive(at+".timeout", s.Timeout),
+	}
+	for i, arg := range s.Args {
+		checks = append(checks, noNUL(fmt.Sprintf("%s.args[%d]", at, i), arg))
+	}
+	for name, value := range s.Env {
+		ok := name != "" && !strings.ContainsAny(name, "=\x00") && !strings.Contains(value, "\x00")
+		checks = append(checks, check{at + ".env", ok, "a variable's name must not hold =, and nothing a NUL character"})
+	}
+	for name, value := range s.Headers {
+		ok := validHeaderName(name) && !strings.ContainsFunc(value, unicode.IsControl)
+		checks = append(checks, check{at + ".headers", ok, "a header's name must be a token and its value one line"})
+	}
+	return append(checks, globChecks(at+".requires_approval", s.RequiresApproval.Globs)...)
+}
+
+// validHeaderName accepts a token of RFC 9110, section 5.6.2.
+func validHeaderName(name string) bool {
+	return name != "" && onlyOf(name, tokenCharacters)
+}
+
+const tokenCharacters = nameCharacters + "!#$%&'*+^`|~"
+
+func onlyOf(text, characters string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return !strings.ContainsRune(characters, r) })
+}
