@@ -146,8 +146,11 @@ func (p *Process) close() error {
 	return err
 }
 
-// Kill ends the program at once. Close must still be called.
-func (p *Process) Kill() { p.cancel() }
+// Kill ends the program at once and releases all that Close does. After Close it does nothing.
+func (p *Process) Kill() {
+	p.cancel()
+	_ = p.Close() // that it was killed is no news
+}
 
 func killedError(killed bool) error {
 	if killed {

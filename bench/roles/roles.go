@@ -67,5 +67,9 @@ func runLimit(arguments []string) error {
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
-	return peers.Limit(options, os.Stdin, int(os.Stdout.Fd()))
+	if err := peers.Limit(options, os.Stdin, int(os.Stdout.Fd())); err != nil {
+		return err
+	}
+	_, err := io.Copy(io.Discard, os.Stdin) // stays until its CPU time was read
+	return err
 }

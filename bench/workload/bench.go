@@ -1,0 +1,137 @@
+// Package workload runs an engine and its peers through the workloads and tells their figures.
+//
+// A Bench belongs to one goroutine: runs follow one another, since two at once would measure each
+// other. Every run closes the processes that it started; Close ends the load server.
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sluice/bench/host"
+	"sluice/bench/load"
+	"sluice/bench/peers"
+	"sluice/bench/roles"
+)
+
+// Bench holds what all workloads share.
+type Bench struct {
+	engine     string
+	self       string // the running program, which also plays the roles
+	folder     string // temporary
+	copier     string // empty until it was built
+	loadServer *host.Process
+	address    string // of the load server
+	client     *http.Client
+}
+
+// Open starts the load server as a process of its own: the running program with the arguments of
+// package roles. The caller calls Close.
+func Open(ctx context.Context, engine string) (*Bench, error) {
+	if info, err := os.Stat(engine); err != nil || info.IsDir() {
+		return nil, fmt.Errorf("no engine at %q: build it first (make build) or name it", engine)
+	}
+	engine, err := filepath.Abs(engine)
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "sluice-bench-")
+	if err != nil {
+		return nil, err
+	}
+	b := &Bench{engine: engine, self: self, folder: folder, client: &http.Client{Transport: &http.Transport{}}}
+	if err := b.startLoadServer(ctx); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// Close ends the load server and removes what was written.
+func (b *Bench) Close() error {
+	b.client.CloseIdleConnections()
+	var err error
+	if b.loadServer != nil {
+		err = b.loadServer.Close()
+	}
+	return errors.Join(err, os.RemoveAll(b.folder))
+}
+
+func (b *Bench) startLoadServer(ctx context.Context) error {
+	first := newFirstLine("")
+	server, err := host.Start(ctx, host.Options{Path: b.self, Args: []string{roles.LoadServer}, Lines: first})
+	if err != nil {
+		return err
+	}
+	b.loadServer = server
+	if err := server.Await(ctx, first.found); err != nil {
+		return err
+	}
+	b.address = strings.TrimSpace(first.line)
+	return nil
+}
+
+// lastStream returns the load server's account of the stream that it sent last.
+func (b *Bench) lastStream(ctx context.Context) (load.StreamStats, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.address+"/bench/streams", nil)
+	if err != nil {
+		return load.StreamStats{}, err
+	}
+	response, err := b.client.Do(request)
+	if err != nil {
+		return load.StreamStats{}, err
+	}
+	defer response.Body.Close()
+	var streams []load.StreamStats
+	if err := json.NewDecoder(response.Body).Decode(&streams); err != nil {
+		return load.StreamStats{}, err
+	}
+	if len(streams) == 0 {
+		return load.StreamStats{}, errors.New("the load server has sent no stream")
+	}
+	return streams[len(streams)-1], nil
+}
+
+func (b *Bench) copierProgram(ctx context.Context) (string, error) {
+	if b.copier != "" {
+		return b.copier, nil
+	}
+	program, err := peers.BuildCopier(ctx, b.folder)
+	b.copier = program
+	return program, err
+}
+
+// firstLine keeps the first line that contains a text.
+type firstLine struct {
+	text  string
+	line  string // set before found is closed
+	at    int64  // clock.Now of its receipt
+	found chan struct{}
+}
+
+func newFirstLine(text string) *firstLine {
+	return &firstLine{text: text, found: make(chan struct{})}
+}
+
+// ReadLines looks for the line until it was found.
+func (f *firstLine) ReadLines(block []byte, at int64) {
+	if f.line != "" {
+		return
+	}
+	for line := range strings.Lines(string(block)) {
+		if strings.Contains(line, f.text) {
+			f.line, f.at = line, at
+			close(f.found)
+			return
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"sluice/bench/host"
+	"sluice/bench/tokens"
+)
+
+const mebibyte = 1 << 20
+
+// throughput is W1: one chat as fast as it is read, with every token its own event and merging.
+func throughput(sizes Sizes) Workload {
+	return Workload{
+		ID:    "W1",
+		Title: fmt.Sprintf("one chat, %d tokens unpaced, fast reader", sizes.Tokens),
+		Goals: []Goal{
+			{"engine drop", "of_limit", 0.30, true},
+			{"engine drop", "us/event", 1.0, false},
+		},
+		Round: func(ctx context.Context, b *Bench) ([]Row, error) { return throughputRound(ctx, b, sizes) },
+	}
+}
+
+func throughputRound(ctx context.Context, b *Bench, sizes Sizes) ([]Row, error) {
+	// a queue that never fills, so that nothing is dropped
+	unbounded := fmt.Sprintf("on_full: drop, queue_frames: %d, pending_bytes: 4GiB", sizes.Tokens+1024)
+	drop, err := b.runEngine(ctx, demand{tokens: sizes.Tokens, output: unbounded})
+	if err != nil {
+		return nil, err
+	}
+	limit, err := b.runLimit(ctx, demand{tokens: sizes.Tokens}, drop.report.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	coalesce, err := b.runEngine(ctx, demand{tokens: sizes.Tokens, output: "on_full: coalesce"})
+	if err != nil {
+		return nil, err
+	}
+	rows := []Row{throughputRow("engine drop", drop, limit), throughputRow("engine coalesce", coalesce, limit)}
+	return append(rows, throughputRow("limit", limit, limit)), nil
+}
+
+func throughputRow(program string, r, limit *run) Row {
+	events := r.perSecond(r.report.Tokens)
+	return Row{program, []Metric{
+		{"events/s", events},
+		{"of_limit", events / limit.perSecond(limit.report.Tokens)},
+		{"us/event", r.cpuPerToken()},
+		{"lines/s", r.perSecond(r.report.Lines)},
+		{"lines/write", r.linesPerWrite},
+		{"rss_MiB", float64(r.peakRSS) / mebibyte},
+	}}
+}
+
+// latency is W2: one chat at a steady rate, every token carrying its send time.
+func latency(sizes Sizes, rate float64) Workload {
+	tokens := max(1, int(rate*sizes.Paced.Seconds()))
+	goals := []Goal{{"engine", "cpu_ratio", 5, false}}
+	if rate == 1000 {
+		goals = append(goals, Goal{"engine", "p50_ratio", 2.2, false}, Goal{"engine", "p99_ratio", 2.5, false})
+	}
+	return Workload{
+		ID:    fmt.Sprintf("W2/%g", rate),
+		Title: fmt.Sprintf("one chat, %d tokens at %g a second, latency and CPU against a C copier", tokens, rate),
+		Goals: goals,
+		Round: func(ctx context.Context, b *Bench) ([]Row, error) {
+			wanted := demand{tokens: tokens, rate: rate}
+			engine, err := b.runEngine(ctx, wanted)
+			if err != nil {
+				return nil, err
+			}
+			copier, err := b.runCopier(ctx, wanted)
+			if err != nil {
+				return nil, err
+			}
+			return []Row{latencyRow("engine", engine, copier), latencyRow("copier", copier, copier)}, nil
+		},
+	}
+}
+
+func latencyRow(program string, r, copier *run) Row {
+	return Row{program, []Metric{
+		{"p50_us", r.latency(0.5)},
+		{"p99_us", r.latency(0.99)},
+		{"p99.9_us", r.latency(0.999)},
+		{"cpu_us/token", r.cpuPerToken()},
+		{"p50_ratio", r.latency(0.5) / copier.latency(0.5)},
+		{"p99_ratio", r.latency(0.99) / copier.latency(0.99)},
+		{"cpu_ratio", r.cpuPerToken() / copier.cpuPerToken()},
+		{"lines/write", r.linesPerWrite},
+	}}
+}
+
+// slowReader is W3: the reader stalls while the stream arrives; the stream must not notice.
+func slowReader(sizes Sizes) Workload {
+	return Workload{
+		ID:    "W3",
+		Title: fmt.Sprintf("one chat, %d tokens unpaced, reader stalled for %v", sizes.SlowTokens, sizes.Stall),
+		Goals: []Goal{
+			{"engine stalled", "stream_ratio", 1.05, false},
+			{"engine stalled", "rss_less_text_MiB", 96, false},
+			{"engine stalled", "lost_tokens", 0, false},
+		},
+		Round: func(ctx context.Context, b *Bench) ([]Row, error) {
+			fast, err := b.runEngine(ctx, demand{tokens: sizes.SlowTokens})
+			if err != nil {
+				return nil, err
+			}
+			stalled, err := b.runEngine(ctx, demand{tokens: sizes.SlowTokens, pace: &host.Stalled{For: sizes.Stall}})
+			if err != nil {
+				return nil, err
+			}
+			return []Row{slowReaderRow("engine fast", fast, fast), slowReaderRow("engine stalled", stalled, fast)}, nil
+		},
+	}
+}
+
+func slowReaderRow(program string, r, fast *run) Row {
+	events := gjson.Get(r.report.Final, "result.events")
+	unread := float64(r.report.Tokens*tokens.PlainWidth) / mebibyte
+	return Row{program, []Metric{
+		{"stream_s", r.streamSeconds()},
+		{"stream_ratio", r.streamSeconds() / fast.streamSeconds()},
+		{"until_final_s", r.elapsed.Seconds()},
+		{"rss_MiB", float64(r.peakRSS) / mebibyte},
+		{"rss_less_text_MiB", float64(r.peakRSS)/mebibyte - unread},
+		{"lines", float64(r.report.Lines)},
+		{"merged", events.Get("merged").Float()},
+		{"dropped", events.Get("dropped").Float()},
+		{"lost_tokens", float64(r.report.Lost)},
+	}}
+}
+
+// Sizes set how much the workloads do; zero values mean those of the published figures.
+type Sizes struct {
+	Tokens     int           // of W1
+	Rates      []float64     // tokens per second of W2
+	Paced      time.Duration // of one stream of W2
+	SlowTokens int           // of W3
+	Stall      time.Duration // of W3's reader
+	Spawns     int           // processes started by W5
+	Pings      int           // round trips of W5
+	Pipelined  int           // pings sent without waiting by W5
+}
+
+func (s Sizes) withDefaults() Sizes {
+	if s.Tokens == 0 {
+		s.Tokens = 4_000_000
+	}
+	if s.Rates == nil {
+		s.Rates = []float64{1000, 10_000}
+	}
+	if s.Paced == 0 {
+		s.Paced = 5 * time.Second
+	}
+	if s.SlowTokens == 0 {
+		s.SlowTokens = 2_000_000
+	}
+	if s.Stall == 0 {
+		s.Stall = 10 * time.Second
+	}
+	if s.Spawns == 0 {
+		s.Spawns = 20
+	}
+	if s.Pings == 0 {
+		s.Pings = 2000
+	}
+	if s.Pipelined == 0 {
+		s.Pipelined = 100_000
+	}
+	return s
+}
+
+// All returns the workloads in their order.
+func All(sizes Sizes) []Workload {
+	sizes = sizes.withDefaults()
+	workloads := []Workload{throughput(sizes)}
+	for _, rate := range sizes.Rates {
+		workloads = append(workloads, latency(sizes, rate))
+	}
+	return append(workloads, slowReader(sizes), requests(sizes))
+}

@@ -1,0 +1,168 @@
+package workload
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"sluice/bench/roles"
+)
+
+// TestMain lets the test binary play the load server, the limit and the stand-in for the engine.
+func TestMain(m *testing.M) {
+	if status, played := roles.Run(os.Args[1:]); played {
+		os.Exit(status)
+	}
+	if len(os.Args) > 1 && os.Args[1] == "serve-stdio" {
+		if err := runStandIn(os.Args[1:], os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func openBench(t *testing.T) *Bench {
+	t.Helper()
+	t.Setenv("GORACE", "atexit_sleep_ms=0")
+	b, err := Open(context.Background(), os.Args[0]) // the test's own context ends before its clean-up
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+var smallSizes = Sizes{
+	Tokens: 3000, Rates: []float64{1000}, Paced: 50 * time.Millisecond, SlowTokens: 3000,
+	Stall: 10 * time.Millisecond, Spawns: 2, Pings: 20, Pipelined: 500,
+}
+
+func TestAllWorkloadsRunToTheirGoals(t *testing.T) {
+	b := openBench(t)
+	for _, w := range All(smallSizes) {
+		rounds := 0
+		result, err := w.Run(t.Context(), b, 2, func(int) { rounds++ })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rounds != 2 || len(result.Goals) != len(w.Goals) || len(result.Programs) < 2 {
+			t.Errorf("%s: %d rounds, %d goals, %d programs", w.ID, rounds, len(result.Goals), len(result.Programs))
+		}
+		if _, err := json.Marshal(result); err != nil {
+			t.Errorf("%s: %v", w.ID, err)
+		}
+		for _, program := range result.Programs {
+			for _, series := range program.Metrics {
+				if len(series.Values) != 2 {
+					t.Errorf("%s: %s of %s has %d values", w.ID, series.Name, program.Program, len(series.Values))
+				}
+			}
+		}
+	}
+}
+
+func TestLimitWritesAsManyBytesAsTheEngine(t *testing.T) {
+	b := openBench(t)
+	d := demand{tokens: 5000}
+	engine, err := b.runEngine(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit, err := b.runLimit(t.Context(), d, engine.report.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limit.report.Bytes != engine.report.Bytes || limit.cpu <= 0 || limit.peakRSS <= 0 {
+		t.Errorf("limit: %d bytes, %v CPU, %d RSS; engine: %d bytes", limit.report.Bytes, limit.cpu, limit.peakRSS, engine.report.Bytes)
+	}
+}
+
+func TestFaultyEnginesAreNotMeasured(t *testing.T) {
+	for fault, want := range map[string]string{"loses": "1 tokens lost", "repeats": "after token"} {
+		t.Run(fault, func(t *testing.T) {
+			b := openBench(t)
+			t.Setenv("BENCH_STANDIN", fault)
+			_, err := b.runEngine(t.Context(), demand{tokens: 100})
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("runEngine: %v, want %q", err, want)
+			}
+		})
+	}
+}
+
+func TestMissingEngineIsNamed(t *testing.T) {
+	_, err := Open(t.Context(), "no/such/engine")
+	if err == nil || !strings.Contains(err.Error(), `"no/such/engine"`) {
+		t.Errorf("Open: %v", err)
+	}
+}
+
+func TestFailedRoundIsTold(t *testing.T) {
+	cause := errors.New("cause")
+	w := Workload{ID: "W0", Round: func(context.Context, *Bench) ([]Row, error) { return nil, cause }}
+	if _, err := w.Run(t.Context(), nil, 1, nil); !errors.Is(err, cause) {
+		t.Errorf("Run: %v", err)
+	}
+}
+
+func TestMediansAndGoals(t *testing.T) {
+	values := []float64{5, 1, 3, 2}
+	round := 0
+	w := Workload{
+		ID: "W0", Title: "title",
+		Goals: []Goal{{"engine", "speed", 2, true}, {"engine", "speed", 2, false}},
+		Round: func(context.Context, *Bench) ([]Row, error) {
+			round++
+			return []Row{{"engine", []Metric{{"speed", values[round-1]}}}, {"peer", []Metric{{"weight", 1234.5}}}}, nil
+		},
+	}
+	result, err := w.Run(t.Context(), nil, len(values), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := result.Median("engine", "speed"); got != 2.5 {
+		t.Errorf("the median is %v, want 2.5", got)
+	}
+	var table bytes.Buffer
+	if err := result.WriteTable(&table); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"W0: title; median of 4 rounds", "speed     2.5", "weight          1234",
+		"goal: engine speed at least 2: 2.5, met", "goal: engine speed at most 2: 2.5, missed",
+	}
+	for _, line := range want {
+		if !strings.Contains(table.String(), line) {
+			t.Errorf("%q is missing in\n%s", line, table.String())
+		}
+	}
+}
+
+func TestPercentile(t *testing.T) {
+	values := make([]int64, 1000)
+	for i := range values {
+		values[i] = int64(999 - i)
+	}
+	for fraction, want := range map[float64]float64{0: 0, 0.5: 500, 0.99: 990, 0.999: 999, 1: 999} {
+		if got := percentile(values, fraction); got != want {
+			t.Errorf("percentile(%v) = %v, want %v", fraction, got, want)
+		}
+	}
+	if got := percentile(nil, 0.5); got != 0 {
+		t.Errorf("percentile of nothing = %v", got)
+	}
+}
