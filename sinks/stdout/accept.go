@@ -20,6 +20,25 @@ func (s *Sink) accept(l *Lane, frames []wire.Frame) error {
 	return nil
 }
 
+// finish takes the final frame in. It joins the replies, which overtake, where no event of its
+// request waits: nothing of its own can be overtaken then.
+func (s *Sink) finish(l *Lane, final *wire.Frame) error {
+	s.mu.Lock()
+	if l.ended {
+		s.mu.Unlock()
+		return ErrEnded
+	}
+	l.ended = true
+	final.Class = wire.Guaranteed
+	box := l.box
+	if box.empty() {
+		box = &s.replies
+	}
+	s.appendLocked(box, l, final)
+	s.unlock()
+	return nil
+}
+
 // unlock ends a producer's turn: it wakes the writer if something waits, and logs what was dropped
 // once the lock is free.
 func (s *Sink) unlock() {
@@ -28,6 +47,10 @@ func (s *Sink) unlock() {
 	if s.idle && s.waitingLocked() {
 		s.idle = false
 		s.wake.Signal()
+	}
+	if len(s.drops) == 0 {
+		s.mu.Unlock()
+		return
 	}
 	dropped, total := s.drops, s.dropped
 	s.drops = nil
@@ -40,47 +63,19 @@ func (s *Sink) unlock() {
 
 func (s *Sink) acceptLocked(l *Lane, f *wire.Frame) {
 	switch {
-	case s.broken:
-		return
 	case f.Class == wire.Guaranteed:
-		s.keepLocked(l, f, false)
+		s.appendLocked(l.box, l, f)
 	case s.options.Policy == Drop:
-		s.keepOrDropLocked(l, f)
+		s.appendOrDropLocked(l, f)
 	case s.joinLocked(l, f):
 	default:
 		s.makeRoomLocked(l, f)
 	}
 }
 
-// keepLocked queues a guaranteed frame. A final frame joins the replies, which overtake, where no
-// event of its request waits: nothing of its own can be overtaken then.
-func (s *Sink) keepLocked(l *Lane, f *wire.Frame, final bool) {
-	box := l.box
-	if final && box.empty() {
-		box = &s.replies
-	}
-	if f.Deferred == nil && l.reply && extendable(box) {
-		box.extend(f.Head)
-		s.frames++
-		s.guaranteed += int64(len(f.Head))
-	} else {
-		s.appendLocked(box, l, f)
-	}
-	s.holdLocked()
-}
-
-// extendable reports whether the newest entry is an encoded reply with room in its page.
-func extendable(box *mailbox) bool {
-	if box.empty() {
-		return false
-	}
-	e := box.entries.back()
-	return e.guaranteed() && e.page != nil && e.owner.reply && e.page == box.last && len(e.page.buf) < pageTarget
-}
-
-// keepOrDropLocked is the Drop policy: no merging, and an arriving event is dropped when the FIFO is
-// full.
-func (s *Sink) keepOrDropLocked(l *Lane, f *wire.Frame) {
+// appendOrDropLocked is the Drop policy: no merging, and an arriving event is dropped when the FIFO
+// is full.
+func (s *Sink) appendOrDropLocked(l *Lane, f *wire.Frame) {
 	if l.box.frames >= s.options.QueueFrames || s.events+int64(cost(f)) > s.options.PendingBytes {
 		s.dropLocked(l, f.Event)
 		return
@@ -91,29 +86,43 @@ func (s *Sink) keepOrDropLocked(l *Lane, f *wire.Frame) {
 // joinLocked lets text join the last waiting line of its request, and a frame of which only the
 // latest counts replace it.
 func (s *Sink) joinLocked(l *Lane, f *wire.Frame) bool {
-	if l.sealed || l.box.empty() {
+	if l.sealed || l.box.empty() || f.Deferred != nil {
 		return false
 	}
 	last := l.box.entries.back()
-	if last.key != f.Key || last.class != f.Class || last.page == nil || last.owner != l {
+	if last.key != f.Key || last.class != f.Class || last.page.deferred != nil {
 		return false
 	}
+	joined := false
 	switch f.Class {
 	case wire.Mergeable:
-		if last.text+len(f.Text) > s.options.MergeBytes || s.events+int64(len(f.Text)) > s.options.PendingBytes {
-			return false
-		}
-		l.box.merge(f.Text)
-		s.events += int64(len(f.Text))
+		joined = s.mergeLocked(l, last, f.Text)
 	case wire.LatestWins:
-		old, _ := l.box.removeNewestEvent(&s.pages)
-		s.forgetLocked(&old)
-		s.appendLocked(l.box, l, f)
-	default:
+		joined = s.replaceLocked(l, last, f)
+	}
+	if joined {
+		l.delivery.Merged++
+		s.merged++
+	}
+	return joined
+}
+
+func (s *Sink) mergeLocked(l *Lane, last *entry, text []byte) bool {
+	size := len(text)
+	if int(last.text)+size > s.options.MergeBytes || s.events+int64(size) > s.options.PendingBytes {
 		return false
 	}
-	l.delivery.Merged++
-	s.merged++
+	l.box.merge(text)
+	s.events += int64(size)
+	return true
+}
+
+func (s *Sink) replaceLocked(l *Lane, last *entry, f *wire.Frame) bool {
+	if s.events+int64(cost(f)-last.size) > s.options.PendingBytes {
+		return false
+	}
+	s.removeLocked(l.box)
+	s.appendLocked(l.box, l, f)
 	return true
 }
 
@@ -122,54 +131,63 @@ func (s *Sink) joinLocked(l *Lane, f *wire.Frame) bool {
 func (s *Sink) makeRoomLocked(l *Lane, f *wire.Frame) {
 	need := int64(cost(f))
 	for s.events+need > s.options.PendingBytes {
-		victim := s.fattestLocked(l, need)
+		victim := s.turns.fattest(l.box.eventBytes + need)
 		if victim == nil {
 			s.dropLocked(l, f.Event)
 			return
 		}
-		e, _ := victim.removeNewestEvent(&s.pages)
-		s.forgetLocked(&e)
+		e := s.removeLocked(victim)
 		s.dropLocked(e.owner, e.event)
 		if victim.empty() {
-			s.leaveTurnsLocked(victim)
+			s.turns.leave(victim)
 		}
 	}
 	s.appendLocked(l.box, l, f)
 	l.sealed = false
 }
 
-// fattestLocked returns the mailbox that holds more event bytes than l would with the arriving
-// frame, or nil when l is the one that holds most.
-func (s *Sink) fattestLocked(l *Lane, need int64) *mailbox {
-	most := l.box.eventBytes + need
-	var fattest *mailbox
-	for _, box := range s.turns {
-		if box.eventBytes > most {
-			most, fattest = box.eventBytes, box
-		}
-	}
-	return fattest
-}
-
+// appendLocked queues a frame, unless the reader has gone.
 func (s *Sink) appendLocked(box *mailbox, l *Lane, f *wire.Frame) {
-	e := entry{owner: l, class: f.Class, key: f.Key, event: f.Event, deferred: f.Deferred, cost: f.Cost}
-	box.append(&s.pages, e, f.Head, f.Text, f.Tail)
-	s.frames++
-	if e.guaranteed() {
-		s.guaranteed += int64(box.entries.back().cost)
-	} else {
-		s.events += int64(box.entries.back().cost)
+	if s.broken {
+		return
 	}
-	if box != &s.replies && !box.queued {
-		box.queued = true
-		s.turns = append(s.turns, box)
+	if s.extendsLocked(box, l, f) {
+		box.extend(f)
+	} else {
+		box.append(&s.pages, l, f)
+	}
+	s.frames++
+	if f.Class == wire.Guaranteed {
+		s.guaranteed += int64(cost(f))
+		s.holdLocked()
+	} else {
+		s.events += int64(cost(f))
+	}
+	if box != &s.replies {
+		s.turns.join(box)
 	}
 }
 
-// forgetLocked takes a removed entry out of the sums.
-func (s *Sink) forgetLocked(e *entry) {
+// extendsLocked reports whether the frame may join the newest entry's run of lines, none of which
+// needs to be told apart from the others: replies, and with Drop all lines of one request, since
+// what waits is never dropped there.
+func (s *Sink) extendsLocked(box *mailbox, l *Lane, f *wire.Frame) bool {
+	if box.empty() || f.Deferred != nil {
+		return false
+	}
+	e := box.entries.back()
+	if e.page != box.last || e.class != f.Class || e.size+cost(f) > turnBytes {
+		return false
+	}
+	return e.owner.reply && l.reply || s.options.Policy == Drop && e.owner == l
+}
+
+// removeLocked takes the newest event out of a mailbox and out of the sums.
+func (s *Sink) removeLocked(box *mailbox) entry {
+	e := box.removeNewestEvent(&s.pages)
 	s.frames -= int64(e.frames)
-	s.events -= int64(e.cost)
+	s.events -= int64(e.size)
+	return e
 }
 
 func (s *Sink) dropLocked(l *Lane, event string) {
@@ -179,11 +197,4 @@ func (s *Sink) dropLocked(l *Lane, event string) {
 	if s.logDrops {
 		s.drops = append(s.drops, drop{id: l.id, event: event})
 	}
-}
-
-func cost(f *wire.Frame) int {
-	if f.Deferred != nil {
-		return f.Cost
-	}
-	return len(f.Head) + len(f.Text) + len(f.Tail)
 }

@@ -41,6 +41,7 @@ func (s *Sink) holdLocked() {
 	}
 }
 
+// openLocked opens the gate when there is room again, or nobody to wait for.
 func (s *Sink) openLocked() {
 	if s.room != nil && s.guaranteed < s.options.GuaranteedBytes {
 		close(s.room)
@@ -78,6 +79,9 @@ func (s *Sink) Close(ctx context.Context, patience time.Duration) error {
 func (s *Sink) givenUp() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.frames == 0 {
+		return nil
+	}
 	return fmt.Errorf("%w: %d frames, %d bytes", ErrGivenUp, s.frames, s.events+s.guaranteed)
 }
 

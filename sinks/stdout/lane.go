@@ -3,6 +3,7 @@ package stdout
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"sluice/internal/wire"
@@ -45,8 +46,13 @@ func (s *Sink) Replies() *Lane {
 }
 
 // Push hands *wire.Frames to the sink and never waits for the reader. The frames' bytes are copied.
+// It returns ErrEnded after the final frame, and an error for an element of any other type.
 func (l *Lane) Push(_ context.Context, element any) error {
-	return l.sink.accept(l, element.(*wire.Frames).Items)
+	frames, ok := element.(*wire.Frames)
+	if !ok {
+		return fmt.Errorf("stdout: a lane takes *wire.Frames, not %T", element)
+	}
+	return l.sink.accept(l, frames.Items)
 }
 
 // Put hands one frame to the sink, like Push.
@@ -56,20 +62,7 @@ func (l *Lane) Put(frame wire.Frame) error {
 }
 
 // Finish hands over the final frame of the request: guaranteed, last, once.
-func (l *Lane) Finish(frame wire.Frame) error {
-	l.sink.mu.Lock()
-	if l.ended {
-		l.sink.mu.Unlock()
-		return ErrEnded
-	}
-	frame.Class = wire.Guaranteed
-	if !l.sink.broken {
-		l.sink.keepLocked(l, &frame, true)
-	}
-	l.ended = true
-	l.sink.unlock()
-	return nil
-}
+func (l *Lane) Finish(frame wire.Frame) error { return l.sink.finish(l, &frame) }
 
 // Delivery returns what became of the request's events so far.
 func (l *Lane) Delivery() wire.Delivery {

@@ -17,32 +17,30 @@ func (r *ring) at(i int) *entry { return &r.slots[(r.first+i)&(len(r.slots)-1)] 
 // back returns the newest entry. The ring is not empty.
 func (r *ring) back() *entry { return r.at(r.used - 1) }
 
-func (r *ring) push(e entry) {
+// push adds an entry, for the caller to fill.
+func (r *ring) push() *entry {
 	if r.used == len(r.slots) {
 		r.grow()
 	}
 	r.used++
-	*r.back() = e
+	return r.back()
 }
 
 func (r *ring) grow() {
 	bigger := make([]entry, max(8, 2*len(r.slots)))
-	for i := range r.used {
-		bigger[i] = *r.at(i)
-	}
+	n := copy(bigger, r.slots[r.first:])
+	copy(bigger[n:], r.slots[:r.first])
 	r.slots, r.first = bigger, 0
 }
 
-func (r *ring) pop() entry {
-	e := *r.at(0)
+// drop takes the front entry out.
+func (r *ring) drop() {
 	*r.at(0) = entry{}
 	r.first = (r.first + 1) & (len(r.slots) - 1)
 	r.used--
 	if r.used == 0 && len(r.slots) > ringKept {
-		r.slots = nil
-		r.first = 0
+		r.slots, r.first = nil, 0
 	}
-	return e
 }
 
 // remove takes out the i-th entry; those behind it move up.

@@ -21,13 +21,14 @@ type Sink struct {
 	mu      sync.Mutex
 	wake    sync.Cond // signalled when the idle writer has something to do
 	replies mailbox   // guaranteed frames that may overtake; with Drop the one FIFO
-	turns   []*mailbox
+	turns   turns     // with Coalesce: the requests that have something waiting
 	pages   pages
 	idle    bool // the writer waits for wake
 	closing bool // set by Close: the writer ends once nothing waits
 	broken  bool // set by the writer: the reader has gone, everything is discarded
-	// turnsFirst is set while replies have filled more than their share of the last piece.
+	// turnsFirst is set when no request found room in the last piece, beside the replies.
 	turnsFirst bool
+	writing    time.Time // when the write under way began; zero when there is none
 
 	// Sums over what waits, in flight included: frames, and the costs of events and guaranteed frames.
 	frames, events, guaranteed int64
@@ -62,19 +63,20 @@ func New(out io.Writer, options Options) *Sink {
 func (s *Sink) Run() {
 	defer close(s.ended)
 	var p piece
-	var spare []byte
-	for s.take(&p) {
-		var line []byte
-		line, spare = p.render(spare)
-		s.settle(&p, s.write(line))
-		p.reset()
+	for s.exchange(&p) {
+		if err := s.write(p.render()); err != nil {
+			s.breakOff(err)
+			p.reset()
+		}
 	}
 }
 
-// take waits for something to write and fills the piece. It returns false at the end.
-func (s *Sink) take(p *piece) bool {
+// exchange settles the piece that was written, waits for something to write and fills the piece
+// with it. It returns false at the end.
+func (s *Sink) exchange(p *piece) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.settleLocked(p)
 	for !s.waitingLocked() {
 		if s.closing {
 			return false
@@ -84,14 +86,30 @@ func (s *Sink) take(p *piece) bool {
 	}
 	s.idle = false
 	s.composeLocked(p)
+	s.writing = time.Now()
 	return true
 }
 
-func (s *Sink) waitingLocked() bool { return len(s.turns) > 0 || !s.replies.empty() }
+func (s *Sink) waitingLocked() bool { return s.turns.front != nil || !s.replies.empty() }
+
+// settleLocked takes a written piece off the sums.
+func (s *Sink) settleLocked(p *piece) {
+	if p.frames == 0 {
+		return
+	}
+	s.stalls = s.stallsLocked()
+	s.writing = time.Time{}
+	s.frames -= p.frames
+	s.events -= p.events
+	s.guaranteed -= p.guaranteed
+	s.wroteFrames += p.frames
+	s.wroteBatches++
+	p.reset()
+	s.openLocked()
+}
 
 // write hands the line to the output, in several calls when the output takes less at once.
 func (s *Sink) write(line []byte) error {
-	start := time.Now()
 	for len(line) > 0 {
 		n, err := s.out.Write(line)
 		s.wroteBytes.Add(int64(n))
@@ -103,46 +121,25 @@ func (s *Sink) write(line []byte) error {
 		}
 		line = line[n:]
 	}
-	if took := time.Since(start); took >= s.options.StallThreshold {
-		s.mu.Lock()
-		s.stalls.Count++
-		s.stalls.Time += took
-		s.mu.Unlock()
-	}
 	return nil
 }
 
-// settle takes a written piece off the sums.
-func (s *Sink) settle(p *piece, err error) {
+// breakOff discards what waits: the reader has gone. From here on everything pushed is discarded.
+func (s *Sink) breakOff(err error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.frames -= p.frames
-	s.events -= p.events
-	s.guaranteed -= p.guaranteed
-	if err != nil {
-		s.breakLocked(err)
-	} else {
-		s.wroteFrames += p.frames
-		s.wroteBatches++
-	}
-	s.openLocked()
-}
-
-// breakLocked discards what waits: the reader has gone. From here on everything pushed is discarded.
-func (s *Sink) breakLocked(err error) {
-	if s.broken {
-		return
-	}
 	s.broken = true
-	s.options.Logger.Error("ERROR_STACKTRACE", "where", "stdout", "error", err.Error(),
-		"next", "the reader of stdout has gone; output is discarded, requests are still served")
+	s.writing = time.Time{}
 	s.replies = mailbox{}
-	for _, box := range s.turns {
+	for box := s.turns.front; box != nil; box = s.turns.front {
+		s.turns.leave(box)
 		*box = mailbox{}
 	}
-	s.turns = nil
 	s.frames, s.events, s.guaranteed = 0, 0, 0
+	s.openLocked()
 	close(s.gone)
+	s.mu.Unlock()
+	s.options.Logger.Error("ERROR_STACKTRACE", "where", "stdout", "error", err.Error(),
+		"next", "the reader of stdout has gone; output is discarded, requests are still served")
 }
 
 // Gone is closed when a write has failed because the reader has gone.

@@ -1,13 +1,17 @@
 package stdout
 
-import "sluice/internal/wire"
+import (
+	"time"
+
+	"sluice/internal/wire"
+)
 
 // Stats is what the sink counted since the start.
 type Stats struct {
 	Queue           wire.QueueStats
 	Written         wire.WrittenStats
 	Merged, Dropped int64
-	// Stalls counts the writes that took at least the stall threshold.
+	// Stalls counts the writes that took at least the stall threshold, the one under way included.
 	Stalls wire.StallStats
 }
 
@@ -20,6 +24,19 @@ func (s *Sink) Stats() Stats {
 		Written: wire.WrittenStats{Frames: s.wroteFrames, Bytes: s.wroteBytes.Load(), Batches: s.wroteBatches},
 		Merged:  s.merged,
 		Dropped: s.dropped,
-		Stalls:  s.stalls,
+		Stalls:  s.stallsLocked(),
 	}
+}
+
+// stallsLocked returns the stalls with the write under way counted in.
+func (s *Sink) stallsLocked() wire.StallStats {
+	stalls := s.stalls
+	if s.writing.IsZero() {
+		return stalls
+	}
+	if took := time.Since(s.writing); took >= s.options.StallThreshold {
+		stalls.Count++
+		stalls.Time += took
+	}
+	return stalls
 }
