@@ -150,5 +150,8 @@ func (b *Bench) measure(ctx context.Context, p *host.Process, request string, st
 		return nil, err
 	}
 	r.sent, err = b.lastStream(ctx)
+	if err == nil && (!r.sent.Complete || r.sent.Tokens != r.report.Tokens) {
+		err = fmt.Errorf("%d tokens were received and %d sent, all read: %v", r.report.Tokens, r.sent.Tokens, r.sent.Complete)
+	}
 	return r, err
 }

@@ -1,0 +1,53 @@
+package workload
+
+import "time"
+
+// Sizes set how much the workloads do; zero values mean those of the published figures.
+type Sizes struct {
+	Tokens     int           // of W1
+	Rates      []float64     // tokens per second of W2
+	Paced      time.Duration // of one stream of W2
+	SlowTokens int           // of W3
+	Stall      time.Duration // of W3's reader
+	Spawns     int           // processes started by W5
+	Pings      int           // round trips of W5
+	Pipelined  int           // pings sent without waiting by W5
+}
+
+func (s Sizes) withDefaults() Sizes {
+	if s.Tokens == 0 {
+		s.Tokens = 4_000_000
+	}
+	if s.Rates == nil {
+		s.Rates = []float64{1000, 10_000}
+	}
+	if s.Paced == 0 {
+		s.Paced = 5 * time.Second
+	}
+	if s.SlowTokens == 0 {
+		s.SlowTokens = 2_000_000
+	}
+	if s.Stall == 0 {
+		s.Stall = 10 * time.Second
+	}
+	if s.Spawns == 0 {
+		s.Spawns = 20
+	}
+	if s.Pings == 0 {
+		s.Pings = 2000
+	}
+	if s.Pipelined == 0 {
+		s.Pipelined = 100_000
+	}
+	return s
+}
+
+// All returns the workloads in their order.
+func All(sizes Sizes) []Workload {
+	sizes = sizes.withDefaults()
+	workloads := []Workload{throughput(sizes)}
+	for _, rate := range sizes.Rates {
+		workloads = append(workloads, latency(sizes, rate))
+	}
+	return append(workloads, slowReader(sizes), requests(sizes))
+}
