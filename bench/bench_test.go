@@ -44,7 +44,7 @@ func BenchmarkWorkloads(b *testing.B) {
 
 func runWorkload(b *testing.B, w workload.Workload) {
 	ctx := context.Background()
-	bench, err := workload.Open(ctx, cmp.Or(os.Getenv("SLUICE"), "../bin/sluice"))
+	bench, err := workload.Open(ctx, workload.Options{Engine: cmp.Or(os.Getenv("SLUICE"), "../bin/sluice")})
 	if err != nil {
 		b.Fatal(err)
 	}

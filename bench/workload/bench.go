@@ -20,9 +20,15 @@ import (
 	"sluice/bench/roles"
 )
 
+// Options tell what is measured.
+type Options struct {
+	Engine     string // path of the engine
+	SocketPair bool   // programs get socket pairs, as Node gives them, instead of pipes
+}
+
 // Bench holds what all workloads share.
 type Bench struct {
-	engine     string
+	options    Options
 	self       string // the running program, which also plays the roles
 	folder     string // temporary
 	copier     string // empty until it was built
@@ -33,14 +39,15 @@ type Bench struct {
 
 // Open starts the load server as a process of its own: the running program with the arguments of
 // package roles. The caller calls Close.
-func Open(ctx context.Context, engine string) (*Bench, error) {
-	if info, err := os.Stat(engine); err != nil || info.IsDir() {
-		return nil, fmt.Errorf("no engine at %q: build it first (make build) or name it", engine)
+func Open(ctx context.Context, options Options) (*Bench, error) {
+	if info, err := os.Stat(options.Engine); err != nil || info.IsDir() {
+		return nil, fmt.Errorf("no engine at %q: build it first (make build) or name it", options.Engine)
 	}
-	engine, err := filepath.Abs(engine)
+	engine, err := filepath.Abs(options.Engine)
 	if err != nil {
 		return nil, err
 	}
+	options.Engine = engine
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -49,7 +56,7 @@ func Open(ctx context.Context, engine string) (*Bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bench{engine: engine, self: self, folder: folder, client: &http.Client{Transport: &http.Transport{}}}
+	b := &Bench{options: options, self: self, folder: folder, client: &http.Client{Transport: &http.Transport{}}}
 	if err := b.startLoadServer(ctx); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
@@ -66,9 +73,16 @@ func (b *Bench) Close() error {
 	return errors.Join(err, os.RemoveAll(b.folder))
 }
 
+// start spawns a program in the temporary folder, with the ends that were asked for.
+func (b *Bench) start(ctx context.Context, lines host.LineReader, program string, arguments ...string) (*host.Process, error) {
+	return host.Start(ctx, host.Options{
+		Path: program, Args: arguments, Dir: b.folder, SocketPair: b.options.SocketPair, Lines: lines,
+	})
+}
+
 func (b *Bench) startLoadServer(ctx context.Context) error {
 	first := newFirstLine("")
-	server, err := host.Start(ctx, host.Options{Path: b.self, Args: []string{roles.LoadServer}, Lines: first})
+	server, err := b.start(ctx, first, b.self, roles.LoadServer)
 	if err != nil {
 		return err
 	}

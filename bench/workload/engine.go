@@ -29,9 +29,7 @@ func (b *Bench) startEngine(ctx context.Context, output string) (*engine, error)
 		return nil, err
 	}
 	replies := verify.NewReplies(1)
-	process, err := host.Start(ctx, host.Options{
-		Path: b.engine, Args: []string{"serve-stdio", "--config", config}, Dir: b.folder, Lines: replies,
-	})
+	process, err := b.start(ctx, replies, b.options.Engine, "serve-stdio", "--config", config)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func requestsRound(ctx context.Context, b *Bench, sizes Sizes) ([]Row, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pings: %w", err)
 	}
-	cat, err := catRoundTrips(ctx, sizes.Pings)
+	cat, err := b.catRoundTrips(ctx, sizes.Pings)
 	if err != nil {
 		return nil, fmt.Errorf("cat: %w", err)
 	}
@@ -116,7 +116,7 @@ func (b *Bench) demoFirstToken(ctx context.Context, count int) ([]int64, error) 
 // spawn starts the engine, writes the input, waits until done is closed, ends the engine and returns
 // when it was started.
 func (b *Bench) spawn(ctx context.Context, arguments []string, input string, lines host.LineReader, done <-chan struct{}) (int64, error) {
-	p, err := host.Start(ctx, host.Options{Path: b.engine, Args: arguments, Dir: b.folder, Lines: lines})
+	p, err := b.start(ctx, lines, b.options.Engine, arguments...)
 	if err != nil {
 		return 0, err
 	}
@@ -141,12 +141,12 @@ func (b *Bench) roundTrips(ctx context.Context, count int) ([]int64, error) {
 }
 
 // catRoundTrips measures what the two pipes and the wake-ups alone cost.
-func catRoundTrips(ctx context.Context, count int) ([]int64, error) {
+func (b *Bench) catRoundTrips(ctx context.Context, count int) ([]int64, error) {
 	cat, err := exec.LookPath("cat")
 	if err != nil {
 		return nil, err
 	}
-	p, err := host.Start(ctx, host.Options{Path: cat, Lines: verify.NewEchoes(1)})
+	p, err := b.start(ctx, verify.NewEchoes(1), cat)
 	if err != nil {
 		return nil, err
 	}

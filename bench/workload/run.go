@@ -114,7 +114,7 @@ func (b *Bench) runCopier(ctx context.Context, d demand) (*run, error) {
 
 func (b *Bench) runPeer(ctx context.Context, d demand, expected verify.Options, program string, arguments ...string) (*run, error) {
 	stream := verify.NewStream(expected)
-	p, err := host.Start(ctx, host.Options{Path: program, Args: arguments, Lines: stream})
+	p, err := b.start(ctx, stream, program, arguments...)
 	if err != nil {
 		return nil, err
 	}

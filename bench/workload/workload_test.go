@@ -31,10 +31,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func openBench(t *testing.T) *Bench {
+func openBench(t *testing.T, options Options) *Bench {
 	t.Helper()
+	options.Engine = os.Args[0]
 	t.Setenv("GORACE", "atexit_sleep_ms=0")
-	b, err := Open(context.Background(), os.Args[0]) // the test's own context ends before its clean-up
+	b, err := Open(context.Background(), options) // the test's own context ends before its clean-up
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ var smallSizes = Sizes{
 }
 
 func TestAllWorkloadsRunToTheirGoals(t *testing.T) {
-	b := openBench(t)
+	b := openBench(t, Options{})
 	for _, w := range All(smallSizes) {
 		rounds := 0
 		result, err := w.Run(t.Context(), b, 2, func(int) { rounds++ })
@@ -76,7 +77,7 @@ func TestAllWorkloadsRunToTheirGoals(t *testing.T) {
 }
 
 func TestLimitWritesAsManyBytesAsTheEngine(t *testing.T) {
-	b := openBench(t)
+	b := openBench(t, Options{})
 	d := demand{tokens: 5000}
 	engine, err := b.runEngine(t.Context(), d)
 	if err != nil {
@@ -91,10 +92,19 @@ func TestLimitWritesAsManyBytesAsTheEngine(t *testing.T) {
 	}
 }
 
+func TestProgramsRunOverSocketPairs(t *testing.T) {
+	b := openBench(t, Options{SocketPair: true})
+	for _, w := range All(smallSizes) {
+		if _, err := w.Run(t.Context(), b, 1, nil); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestFaultyEnginesAreNotMeasured(t *testing.T) {
 	for fault, want := range map[string]string{"loses": "1 tokens lost", "repeats": "after token"} {
 		t.Run(fault, func(t *testing.T) {
-			b := openBench(t)
+			b := openBench(t, Options{})
 			t.Setenv("BENCH_STANDIN", fault)
 			_, err := b.runEngine(t.Context(), demand{tokens: 100})
 			if err == nil || !strings.Contains(err.Error(), want) {
@@ -105,7 +115,7 @@ func TestFaultyEnginesAreNotMeasured(t *testing.T) {
 }
 
 func TestMissingEngineIsNamed(t *testing.T) {
-	_, err := Open(t.Context(), "no/such/engine")
+	_, err := Open(t.Context(), Options{Engine: "no/such/engine"})
 	if err == nil || !strings.Contains(err.Error(), `"no/such/engine"`) {
 		t.Errorf("Open: %v", err)
 	}

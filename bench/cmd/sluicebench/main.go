@@ -34,7 +34,7 @@ func main() {
 
 // settings are what the command line asks for.
 type settings struct {
-	engine    string
+	options   workload.Options
 	workloads string
 	rounds    int
 	json      bool
@@ -45,7 +45,8 @@ func parse(arguments []string, stderr io.Writer) (settings, error) {
 	var s settings
 	flags := flag.NewFlagSet("sluicebench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&s.engine, "engine", "../bin/sluice", "the engine's `path`")
+	flags.StringVar(&s.options.Engine, "engine", "../bin/sluice", "the engine's `path`")
+	flags.BoolVar(&s.options.SocketPair, "socket-pair", false, "give programs socket pairs, as Node does, instead of pipes")
 	flags.StringVar(&s.workloads, "workload", "all", "`names` of workloads with commas between; W2 is all of W2/…")
 	flags.IntVar(&s.rounds, "rounds", 5, "`number` of rounds that the medians are taken of")
 	flags.BoolVar(&s.json, "json", false, "print JSON with the values of all rounds")
@@ -103,7 +104,7 @@ func choose(all []workload.Workload, names string) ([]workload.Workload, error) 
 }
 
 func measure(ctx context.Context, s settings, chosen []workload.Workload, stdout, stderr *os.File) (err error) {
-	bench, err := workload.Open(ctx, s.engine)
+	bench, err := workload.Open(ctx, s.options)
 	if err != nil {
 		return err
 	}
