@@ -19,13 +19,13 @@ type Event struct {
 	Kind EventKind
 	// Step counts the model steps of the turn from 0.
 	Step int
-	// Text is escaped for the inside of a JSON string: the delta of a chunk, the user's input of
-	// run_start. Borrowed until the batch's Push returns.
+	// Text is escaped for the inside of a JSON string: the delta of a chunk, the response of final.
+	// A delta is borrowed until the batch's Push returns; a response is not changed any more.
 	Text []byte
 	// Offset is the UTF-8 byte offset of a chunk's delta in the step's text.
 	Offset int64
-	// TraceID belongs to run_start.
-	TraceID string
+	// UserInput and TraceID belong to run_start; they are plain text.
+	UserInput, TraceID string
 }
 
 // Events is the batch between transform and encode.

@@ -31,7 +31,8 @@ type ShutdownDone struct{}
 // WarmupDone answers warmup.
 type WarmupDone struct{ Load time.Duration }
 
-// ChatDone answers chat: the result, or with Fault set an error that carries what the chat had.
+// ChatDone answers a chat that was accepted: the result, or with Fault set an error that carries
+// what the chat had.
 type ChatDone struct {
 	Fault *Fault
 	// Response is the whole text, escaped for the inside of a JSON string; the owner doesn't change
@@ -45,8 +46,6 @@ type ChatDone struct {
 	Timings      func() Timings
 	FinishReason string
 	Steps        int
-	// Started is false for a chat that never ran, whose error then carries no data.
-	Started bool
 	// Stop is the time until the server was seen idle after a cancel; negative when it wasn't.
 	Stop time.Duration
 }

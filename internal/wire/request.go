@@ -50,7 +50,7 @@ type Requests struct{ Items []Request }
 
 // InitializeParams are the params of initialize.
 type InitializeParams struct {
-	// Versions are the protocol versions that the host speaks; empty when it named none.
+	// Versions are the protocol versions that the host speaks; nil when it left the param out.
 	Versions []int64
 	// Extensions are the names that the host asked for.
 	Extensions []string

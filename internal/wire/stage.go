@@ -19,8 +19,7 @@ type Stage interface {
 type Inlet interface{ In() chan<- any }
 
 // Downstream returns the Stage through which to reach inlet: itself where it is one of ours, else
-// one that sends over inlet's channel and closes it when done. Over a channel elements outlive the
-// call, so only operators that copy what they keep belong behind one.
+// one that sends clones over inlet's channel and closes it when done.
 func Downstream(inlet Inlet) Stage {
 	if stage, ok := inlet.(Stage); ok {
 		return stage
@@ -28,12 +27,15 @@ func Downstream(inlet Inlet) Stage {
 	return channelStage{inlet.In()}
 }
 
-// ToChannel returns a Stage that sends every element to out and closes out when done.
+// ToChannel returns a Stage that sends a clone of every batch to out and closes out when done.
 func ToChannel(out chan<- any) Stage { return channelStage{out} }
 
 type channelStage struct{ out chan<- any }
 
 func (c channelStage) Push(ctx context.Context, element any) error {
+	if batch, ok := element.(Batch); ok {
+		element = batch.Clone()
+	}
 	select {
 	case c.out <- element:
 		return nil

@@ -109,7 +109,8 @@ func (e *Events) begin(dst []byte, kind wire.EventKind, step int) []byte {
 func (e *Events) line(dst []byte, event *wire.Event) []byte {
 	dst = e.begin(dst, event.Kind, event.Step)
 	if event.Kind == wire.EventRunStart {
-		dst = append(append(append(dst, `,"user_input":"`...), event.Text...), '"')
+		dst = append(dst, `,"user_input":`...)
+		dst = wire.AppendString(dst, event.UserInput, e.protocol.ASCII)
 		dst = append(dst, `,"trace_id":`...)
 		dst = wire.AppendString(dst, event.TraceID, e.protocol.ASCII)
 	}

@@ -74,17 +74,14 @@ func (p NDJSON) chat(dst []byte, id wire.ID, r *wire.ChatDone, d wire.Delivery) 
 		return append(p.chatResult(p.result(dst, id), r, d), "}\n"...)
 	}
 	dst = p.fault(dst, id, r.Fault)
-	if r.Started {
-		dst = append(dst, `,"data":{"response":"`...)
-		dst = append(append(dst, r.Response...), '"')
-		dst = usage(dst, r.Usage)
-		dst = events(dst, d)
-		if r.Fault.Code == wire.CodeCancelled {
-			dst = stop(dst, r.Stop)
-		}
-		dst = append(dst, '}')
+	dst = append(dst, `,"data":{"response":"`...)
+	dst = append(append(dst, r.Response...), '"')
+	dst = usage(dst, r.Usage)
+	dst = events(dst, d)
+	if r.Fault.Code == wire.CodeCancelled {
+		dst = stop(dst, r.Stop)
 	}
-	return append(dst, "}\n"...)
+	return append(dst, "}}\n"...)
 }
 
 func (p NDJSON) chatResult(dst []byte, r *wire.ChatDone, d wire.Delivery) []byte {

@@ -45,9 +45,12 @@ func (f *fields) flag(name string) bool {
 	return v.Type == gjson.True
 }
 
-// integers reads an optional list of whole numbers.
+// integers reads an optional list of whole numbers; nil stands for an absent one.
 func (f *fields) integers(name string) []int64 {
 	var list []int64
+	if f.params.Get(name).Exists() {
+		list = []int64{}
+	}
 	f.each(name, "a list of whole numbers", func(v gjson.Result) bool {
 		list = append(list, int64(v.Num))
 		return v.Type == gjson.Number && v.Num == math.Trunc(v.Num) && math.Abs(v.Num) < 1<<53

@@ -1,0 +1,90 @@
+package pipeline
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"sluice/internal/wire"
+	"sluice/stages/execute"
+	"sluice/stages/transform"
+)
+
+// Options are what the graph is made of and how it ends.
+type Options struct {
+	Protocol Protocol
+	Stdin    Source
+	Sink     Sink
+	Models   Models
+	// Execute is passed on; pipeline sets its Models, Output and Stats.
+	Execute execute.Options
+	// ShutdownTimeout bounds the drain after a shutdown or signal; EOFTimeout is how long the reader
+	// may take no byte in the drain after the end of input.
+	ShutdownTimeout, EOFTimeout time.Duration
+	// HostGone, when set, is called at the end of input and closes its channel when nobody can read
+	// stdout any more, before a write would tell. It ends with ctx.
+	HostGone func(ctx context.Context) <-chan struct{}
+	Logger   *slog.Logger
+}
+
+// Pipeline is the running engine.
+type Pipeline struct {
+	options  Options
+	execute  *execute.Execute
+	replies  Lane
+	started  time.Time
+	counters counters
+}
+
+type counters struct{ parse, validate, route, transform, encode Counter }
+
+// New joins the inbound graph. Nothing runs before Run.
+func New(ctx context.Context, options Options) *Pipeline {
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	p := &Pipeline{options: options, replies: options.Sink.Replies(), started: time.Now()}
+	p.counters.parse.name, p.counters.validate.name, p.counters.route.name = "parse", "validate", "route"
+	p.counters.transform.name, p.counters.encode.name = "transform", "encode"
+
+	options.Execute.Models, options.Execute.Output, options.Execute.Stats = options.Models, p, p.stats
+	p.execute = execute.New(ctx, options.Execute)
+
+	options.Stdin.
+		Via(NewFlow(&p.counters.parse, options.Protocol.Parse, nil)).
+		Via(NewFlow(&p.counters.validate, options.Protocol.Validate, nil)).
+		Via(NewFlow(&p.counters.route, options.Protocol.Route, nil)).
+		To(p.execute)
+	return p
+}
+
+// Step implements execute.Chat: it joins one model step's graph and runs it.
+func (c *chat) Step(ctx context.Context, lease execute.Lease, step int, request *wire.ModelRequest, tokens func(int64)) (execute.Outcome, error) {
+	source := lease.(Lease).Stream(request)
+	state := transform.New(transform.Options{Step: step, ASCII: c.pipeline.options.Protocol.ASCII, Reasoning: c.reasoning})
+	tap := tap{apply: state.Apply, tokens: tokens}
+
+	source.
+		Via(NewFlow(&c.pipeline.counters.transform, tap.observe, state.Flush)).
+		Via(NewFlow(&c.pipeline.counters.encode, c.encode, nil)).
+		To(stepSink{c.lane})
+	err := source.Run(ctx)
+
+	return execute.Outcome{
+		Response:   state.Response(),
+		Finish:     state.Finish(),
+		Usage:      state.Usage(),
+		FirstToken: tap.first,
+		Upstream:   source.Upstream(),
+	}, err
+}
+
+// stats gathers the counters of all stages but the chats, which execute adds.
+func (p *Pipeline) stats() *wire.Stats {
+	s := &wire.Stats{Uptime: time.Since(p.started)}
+	p.options.Sink.Fill(s)
+	for _, c := range []*Counter{&p.counters.parse, &p.counters.validate, &p.counters.route, &p.counters.transform, &p.counters.encode} {
+		s.Stages = append(s.Stages, c.stats())
+	}
+	return s
+}

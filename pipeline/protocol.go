@@ -1,0 +1,36 @@
+package pipeline
+
+import (
+	"sluice/internal/wire"
+	"sluice/stages/encode"
+	"sluice/stages/parse"
+	"sluice/stages/route"
+	"sluice/stages/validate"
+)
+
+// Protocol names the stages that differ from protocol to protocol.
+type Protocol struct {
+	Parse           func(*wire.Lines) *wire.Requests
+	Validate, Route func(*wire.Requests) *wire.Requests
+	// Reply appends the line that ends a request.
+	Reply func(dst []byte, id wire.ID, reply wire.Reply, d wire.Delivery) []byte
+	// Events returns the encoder of one chat's events.
+	Events func(id wire.ID, offsets bool) func(*wire.Events) *wire.Frames
+	ASCII  bool
+}
+
+// NDJSON returns NDJSON v1.
+func NDJSON(maxLineBytes int, ascii bool) Protocol {
+	parser := &parse.NDJSON{MaxLineBytes: maxLineBytes}
+	encoder := encode.NDJSON{ASCII: ascii}
+	return Protocol{
+		Parse:    parser.Apply,
+		Validate: validate.NDJSON,
+		Route:    route.NDJSON,
+		Reply:    encoder.AppendReply,
+		Events: func(id wire.ID, offsets bool) func(*wire.Events) *wire.Frames {
+			return encoder.Events(id, offsets).Apply
+		},
+		ASCII: ascii,
+	}
+}

@@ -1,0 +1,109 @@
+package execute
+
+import (
+	"context"
+	"sync"
+
+	"sluice/internal/wire"
+)
+
+// admission lets a number of chats run at once; the others wait in arrival order, up to a bound.
+type admission struct {
+	maxWaiting int
+	maxBytes   int64
+
+	mu      sync.Mutex
+	running int       // how many more may run now
+	waiting []*ticket // in arrival order
+	held    int       // requests that wait, those of hold included
+	bytes   int64     // their sizes
+}
+
+// ticket is a place in the queue, taken when the request arrives.
+type ticket struct {
+	size  int
+	ready chan struct{} // closed when it is the ticket's turn
+}
+
+func overloaded() *wire.Fault {
+	return wire.NewFault(wire.CodeOverloaded, "too many requests wait; send it again when some have been answered, or raise input.max_pending_requests or input.max_pending_bytes")
+}
+
+// enter takes a place. nil means that too many wait.
+func (a *admission) enter(size int) *ticket {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := &ticket{size: size, ready: make(chan struct{})}
+	if a.running > 0 && len(a.waiting) == 0 {
+		a.running--
+		close(t.ready)
+		return t
+	}
+	if !a.holdLocked(size) {
+		return nil
+	}
+	a.waiting = append(a.waiting, t)
+	return t
+}
+
+// wait blocks until it is the ticket's turn; then leave must be called. When ctx ends first the place
+// has been given up and the cause is returned.
+func (a *admission) wait(ctx context.Context, t *ticket) error {
+	select {
+	case <-t.ready:
+		return nil
+	case <-ctx.Done():
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i, other := range a.waiting {
+		if other == t {
+			a.waiting = append(a.waiting[:i], a.waiting[i+1:]...)
+			a.dropLocked(t.size)
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// leave ends the run of a ticket and lets the next one run.
+func (a *admission) leave() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.waiting) == 0 {
+		a.running++
+		return
+	}
+	next := a.waiting[0]
+	a.waiting = a.waiting[1:]
+	a.dropLocked(next.size)
+	close(next.ready)
+}
+
+// hold counts a request that waits without being in the queue; false means that too many do.
+func (a *admission) hold(size int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.holdLocked(size)
+}
+
+func (a *admission) holdLocked(size int) bool {
+	if a.held >= a.maxWaiting || a.bytes+int64(size) > a.maxBytes {
+		return false
+	}
+	a.held++
+	a.bytes += int64(size)
+	return true
+}
+
+// drop undoes hold.
+func (a *admission) drop(size int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.dropLocked(size)
+}
+
+func (a *admission) dropLocked(size int) {
+	a.held--
+	a.bytes -= int64(size)
+}

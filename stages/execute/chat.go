@@ -1,0 +1,229 @@
+package execute
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"time"
+
+	"sluice/internal/wire"
+)
+
+// stopPatience is how long after a cancel the server is watched for becoming idle; the chat must end
+// within a second.
+const stopPatience = 800 * time.Millisecond
+
+// The states of a chat that stats tells.
+const (
+	stateWaiting  = "waiting"  // for its turn, max_parallel_chats run
+	stateStarting = "starting" // the server starts or its model loads
+	stateQueued   = "queued"   // for a slot of the server
+	stateRunning  = "running"
+	stateEnding   = "ending"
+)
+
+// acceptChat takes a chat in, or refuses it at once.
+func (e *Execute) acceptChat(r *wire.Request) {
+	c := &chat{id: wire.ID(strings.Clone(string(r.ID))), params: r.Params.(*wire.ChatParams), accepted: time.Now()}
+	c.state.Store(stateWaiting)
+	c.ctx, c.cancel = context.WithCancelCause(e.ctx)
+	if fault := e.admit(c, r.Size); fault != nil {
+		c.cancel(nil)
+		e.options.Output.Reply(r.ID, fault)
+		return
+	}
+	e.mu.Lock()
+	extensions := e.extensions
+	e.mu.Unlock()
+	c.out = e.options.Output.Chat(c.id, extensions)
+	go func() {
+		defer e.running.Done()
+		e.run(c)
+	}()
+}
+
+func (e *Execute) admit(c *chat, size int) (fault *wire.Fault) {
+	if c.agent, fault = e.agent(c.params.Agent); fault != nil {
+		return fault
+	}
+	if !e.begin() {
+		return stopping()
+	}
+	defer func() {
+		if fault != nil {
+			e.running.Done()
+		}
+	}()
+	if !e.chats.add(c) {
+		return wire.NewFault(wire.CodeInvalidRequest, "a chat with this id is running; give every request an id of its own")
+	}
+	if c.ticket = e.queue.enter(size); c.ticket == nil {
+		e.chats.remove(c)
+		return overloaded()
+	}
+	return nil
+}
+
+// run is the goroutine of one chat: whatever happens, it ends with exactly one final frame.
+func (e *Execute) run(c *chat) {
+	defer c.cancel(nil)
+	defer e.chats.remove(c)
+	t := turn{execute: e, chat: c, done: &wire.ChatDone{Stop: -1}}
+	t.fill()
+	err := t.wait()
+	if err == nil {
+		err = t.guarded()
+		e.queue.leave()
+	}
+	t.finish(err)
+}
+
+// turn is what one chat does and what came of it.
+type turn struct {
+	execute *Execute
+	chat    *chat
+	done    *wire.ChatDone
+	timings wire.Timings
+	stop    time.Duration
+}
+
+// fill sets what every final frame tells.
+func (t *turn) fill() {
+	p := t.chat.params
+	t.done.SessionID = p.SessionID
+	if p.SessionID == "" {
+		t.done.SessionID = randomHex(4)
+	}
+	t.done.TraceID = randomHex(8)
+	t.done.Warnings = []string{}
+	if p.Resume {
+		t.done.Warnings = append(t.done.Warnings, "there was nothing to resume; the input was answered as a new turn")
+	}
+}
+
+// wait blocks until the chat may run: its turn has come and the reader owes us nothing.
+func (t *turn) wait() error {
+	c, e := t.chat, t.execute
+	if err := e.queue.wait(c.ctx, c.ticket); err != nil {
+		return err
+	}
+	if err := e.options.Output.Gate(c.ctx); err != nil {
+		e.queue.leave()
+		return err
+	}
+	t.timings.Queue = time.Since(c.accepted)
+	return nil
+}
+
+// guarded runs the turn and turns a panic into the chat's fault.
+func (t *turn) guarded() (err error) {
+	defer func() {
+		if fault := t.execute.recovered(recover()); fault != nil {
+			err = fault
+		}
+	}()
+	return t.run()
+}
+
+func (t *turn) run() error {
+	c := t.chat
+	c.out.Event(wire.Event{Kind: wire.EventRunStart, UserInput: c.params.Input, TraceID: t.done.TraceID})
+	lease, err := t.execute.options.Models.Acquire(c.ctx, c.agent.Model, t.phase)
+	if err != nil {
+		return err
+	}
+	defer lease.Release()
+	queue, load := lease.Waited()
+	t.timings.Queue += queue
+	t.timings.Load = load
+	c.state.Store(stateRunning)
+	err = t.step(lease)
+	t.watchStop(lease, err)
+	return err
+}
+
+func (t *turn) phase(p wire.Phase) {
+	if p == wire.PhaseQueue {
+		t.chat.state.Store(stateQueued)
+		return
+	}
+	t.chat.state.Store(stateStarting)
+}
+
+// step runs the one model step of the turn.
+func (t *turn) step(lease Lease) error {
+	c := t.chat
+	c.out.Event(wire.Event{Kind: wire.EventLLMStart})
+	outcome, err := c.out.Step(c.ctx, lease, 0, t.request(), func(n int64) { c.tokens.Add(n) })
+	t.done.Response, t.done.Usage = outcome.Response, outcome.Usage
+	t.done.FinishReason, t.done.Steps = outcome.Finish, 1
+	t.timings.Upstream = outcome.Upstream
+	if !outcome.FirstToken.IsZero() {
+		t.timings.TTFT = outcome.FirstToken.Sub(c.accepted)
+	}
+	c.out.Event(wire.Event{Kind: wire.EventLLMDone})
+	if err == nil {
+		c.out.Event(wire.Event{Kind: wire.EventFinal, Text: outcome.Response})
+	}
+	return err
+}
+
+func (t *turn) request() *wire.ModelRequest {
+	a := t.chat.agent
+	r := &wire.ModelRequest{MaxTokens: a.MaxTokens, Temperature: a.Temperature}
+	if a.SystemPrompt != "" {
+		r.Messages = append(r.Messages, wire.Message{Role: "system", Content: a.SystemPrompt})
+	}
+	r.Messages = append(r.Messages, wire.Message{Role: "user", Content: t.chat.params.Input})
+	return r
+}
+
+// watchStop measures how long the server went on after a cancel.
+func (t *turn) watchStop(lease Lease, err error) {
+	if !errors.Is(err, errCancelled) {
+		return
+	}
+	t.execute.chats.mu.Lock()
+	since := t.chat.cancelledAt
+	t.execute.chats.mu.Unlock()
+	ctx, cancel := context.WithDeadline(t.execute.ctx, since.Add(stopPatience))
+	defer cancel()
+	if lease.Idle(ctx) {
+		t.done.Stop = time.Since(since)
+	}
+}
+
+// finish hands over the final frame. Once it is settled that the chat was not cancelled, a cancel is
+// told that there is nothing to cancel; a cancel that was told true finds its chat cancelled.
+func (t *turn) finish(err error) {
+	c := t.chat
+	c.state.Store(stateEnding)
+	if cancelled := t.execute.chats.settle(c); err == nil && !cancelled.IsZero() {
+		err = errCancelled
+	}
+	if err != nil {
+		t.done.Fault = faultOf(err)
+	}
+	t.done.Timings = t.measure(time.Now())
+	c.out.Finish(t.done)
+}
+
+// measure returns the clock that the encoder reads when the writer takes the final frame.
+func (t *turn) measure(worked time.Time) func() wire.Timings {
+	return func() wire.Timings {
+		now := time.Now()
+		m := t.timings
+		m.Reader = now.Sub(worked)
+		m.Total = now.Sub(t.chat.accepted)
+		m.Engine = max(0, m.Total-m.Queue-m.Load-m.Upstream-m.Tool-m.Reader)
+		return m
+	}
+}
+
+func randomHex(bytes int) string {
+	b := make([]byte, bytes)
+	rand.Read(b)
+	return hex.EncodeToString(b)
+}

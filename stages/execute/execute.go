@@ -1,0 +1,181 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"sluice/internal/wire"
+)
+
+// ErrShutdown is the cause with which Push ends the reading of stdin after the method shutdown.
+var ErrShutdown = errors.New("execute: shutdown was requested")
+
+// Agent is one agent of the configuration.
+type Agent struct {
+	Name, Model, SystemPrompt string
+	MaxTokens                 int
+	Temperature               *float64
+}
+
+// Options are what execute works with.
+type Options struct {
+	Agents  []Agent
+	Version string
+	// MaxParallelChats chats run at once; at most MaxPendingRequests of at most MaxPendingBytes of
+	// request lines wait.
+	MaxParallelChats, MaxPendingRequests int
+	MaxPendingBytes                      int64
+	// Lossless is what initialize says of lossless_chunks.
+	Lossless bool
+	// Unconfigured, when set, is what a chat is answered: there is no configuration.
+	Unconfigured *wire.Fault
+	Models       Models
+	Output       Output
+	// Stats returns the engine's counters; execute adds the chats.
+	Stats  func() *wire.Stats
+	Logger *slog.Logger
+}
+
+// Execute is the last stage of the inbound graph, a go-streams Sink that fuses.
+type Execute struct {
+	options Options
+	// ctx is the parent of every chat, cancelled by Stop.
+	ctx  context.Context
+	stop context.CancelCauseFunc
+
+	running sync.WaitGroup
+	queue   admission
+	chats   registry
+
+	mu         sync.Mutex
+	closed     bool       // set by Wait: nothing more is accepted
+	extensions Extensions // set by initialize
+	shutdown   []wire.ID  // ids of shutdown requests, answered by Farewell
+
+	inlet sync.Once
+	in    chan any      // created by In
+	done  chan struct{} // closed by Done
+}
+
+// New returns an Execute that accepts requests at once. ctx carries values only; Stop ends chats.
+func New(ctx context.Context, options Options) *Execute {
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	e := &Execute{options: options, done: make(chan struct{})}
+	e.ctx, e.stop = context.WithCancelCause(context.WithoutCancel(ctx))
+	e.queue = admission{running: options.MaxParallelChats, maxWaiting: options.MaxPendingRequests, maxBytes: options.MaxPendingBytes}
+	e.chats.byID = map[wire.ID]*chat{}
+	return e
+}
+
+// Push serves a batch of *wire.Requests. It returns ErrShutdown after a shutdown request; what stands
+// behind it in the batch is not served.
+func (e *Execute) Push(_ context.Context, element any) error {
+	requests := element.(*wire.Requests).Items
+	for i := range requests {
+		if r := &requests[i]; !e.serve(r) {
+			return ErrShutdown
+		}
+	}
+	return nil
+}
+
+// serve handles one request and reports whether more may follow.
+func (e *Execute) serve(r *wire.Request) (more bool) {
+	defer func() {
+		if fault := e.recovered(recover()); fault != nil {
+			e.options.Output.Reply(r.ID, fault)
+			more = true
+		}
+	}()
+	if r.Fault != nil {
+		e.options.Output.Reply(r.ID, r.Fault)
+		return true
+	}
+	switch r.Method {
+	case wire.MethodPing:
+		e.options.Output.Reply(r.ID, &pong)
+	case wire.MethodInitialize:
+		e.options.Output.Reply(r.ID, e.initialize(r.Params.(*wire.InitializeParams)))
+	case wire.MethodCancel:
+		e.options.Output.Reply(r.ID, e.cancel(r.Params.(*wire.CancelParams)))
+	case wire.MethodStats:
+		e.options.Output.Reply(r.ID, e.stats())
+	case wire.MethodChat:
+		e.acceptChat(r)
+	case wire.MethodWarmup:
+		e.acceptWarmup(r)
+	case wire.MethodShutdown:
+		e.mu.Lock()
+		e.shutdown = append(e.shutdown, wire.ID(strings.Clone(string(r.ID))))
+		e.mu.Unlock()
+		return false
+	}
+	return true
+}
+
+// recovered turns a panic into the fault of the one request that met it.
+func (e *Execute) recovered(p any) *wire.Fault {
+	if p == nil {
+		return nil
+	}
+	e.options.Logger.Error("ERROR_STACKTRACE", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	return wire.NewFault(wire.CodeInternal, "an internal error ended this request; the log has the details, please report it")
+}
+
+// Stop cancels everything that runs or waits; each ends with its own final frame.
+func (e *Execute) Stop(cause error) { e.stop(cause) }
+
+// begin counts an accepted request; false when nothing more is accepted.
+func (e *Execute) begin() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return false
+	}
+	e.running.Add(1)
+	return true
+}
+
+func stopping() *wire.Fault {
+	return wire.NewFault(wire.CodeCancelled, "the engine is shutting down; start a new one")
+}
+
+// Wait accepts nothing more and blocks until every accepted request has had its final frame.
+func (e *Execute) Wait() {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.running.Wait()
+}
+
+// Farewell answers the shutdown requests. It is called after Wait.
+func (e *Execute) Farewell() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, id := range e.shutdown {
+		e.options.Output.Reply(id, &wire.ShutdownDone{})
+	}
+	e.shutdown = nil
+}
+
+// Done says that no request follows; what runs goes on.
+func (e *Execute) Done(error) { close(e.done) }
+
+// In returns a channel for go-streams operators that are not ours.
+func (e *Execute) In() chan<- any {
+	e.inlet.Do(func() {
+		e.in = make(chan any)
+		go wire.FromChannel(e.ctx, e.in, e)
+	})
+	return e.in
+}
+
+// AwaitCompletion blocks until Done.
+func (e *Execute) AwaitCompletion() { <-e.done }

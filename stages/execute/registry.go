@@ -1,0 +1,112 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sluice/internal/wire"
+)
+
+// errCancelled is the cause of a chat that the host cancelled.
+var errCancelled = errors.New("execute: cancelled by the host")
+
+// chat is one accepted chat. Its goroutine owns it; what others read is atomic or guarded by the
+// registry's lock.
+type chat struct {
+	id       wire.ID
+	params   *wire.ChatParams
+	agent    *Agent
+	ticket   *ticket
+	accepted time.Time
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	out      Chat
+
+	state  atomic.Value // of string, for stats
+	tokens atomic.Int64
+
+	// Guarded by the registry's lock.
+	settled     bool      // the outcome is decided: too late to cancel
+	cancelledAt time.Time // set by the first cancel
+}
+
+// registry knows the chats that have not had their final frame.
+type registry struct {
+	mu   sync.Mutex
+	byID map[wire.ID]*chat
+}
+
+// add registers a chat; false when its id is taken.
+func (r *registry) add(c *chat) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, taken := r.byID[c.id]; taken {
+		return false
+	}
+	r.byID[c.id] = c
+	return true
+}
+
+// only returns the id of the one active chat, and how many there are.
+func (r *registry) only() (wire.ID, int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.byID) == 1 {
+		for id := range r.byID {
+			return id, 1
+		}
+	}
+	return "", len(r.byID)
+}
+
+// cancel ends a chat; false when there is none, or its outcome is decided already.
+func (r *registry) cancel(id wire.ID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.byID[id]
+	if c == nil || c.settled {
+		return false
+	}
+	if c.cancelledAt.IsZero() {
+		c.cancelledAt = time.Now()
+		c.cancel(errCancelled)
+	}
+	return true
+}
+
+// settle decides a chat's outcome. It returns when the chat was cancelled; zero when it wasn't.
+func (r *registry) settle(c *chat) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c.settled = true
+	return c.cancelledAt
+}
+
+// remove forgets a chat that has had its final frame.
+func (r *registry) remove(c *chat) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.byID, c.id)
+}
+
+// stats lists the chats, oldest first.
+func (r *registry) stats() []wire.ChatStats {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := make([]wire.ChatStats, 0, len(r.byID))
+	for _, c := range r.byID {
+		list = append(list, wire.ChatStats{ID: c.id, State: c.state.Load().(string), Since: time.Since(c.accepted), Tokens: c.tokens.Load()})
+	}
+	slices.SortFunc(list, func(a, b wire.ChatStats) int {
+		if a.Since != b.Since {
+			return int(b.Since - a.Since)
+		}
+		return strings.Compare(string(a.ID), string(b.ID))
+	})
+	return list
+}
