@@ -10,6 +10,9 @@ import (
 	"sluice/bench/tokens"
 )
 
+// maximumRate is one token a microsecond, more than a write of each token allows.
+const maximumRate = 1e6
+
 // request is what a chat completion request asks of the load server.
 type request struct {
 	count    int     // tokens to send
@@ -48,6 +51,9 @@ func (r *request) steer(word string) (err error) {
 		}
 	case "rate":
 		r.rate, err = strconv.ParseFloat(value, 64)
+		if err == nil && !(r.rate >= 0 && r.rate <= maximumRate) {
+			err = fmt.Errorf("rate=%s is not between 0 and %d", value, int(maximumRate))
+		}
 	}
 	return err
 }
