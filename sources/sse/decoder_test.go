@@ -48,9 +48,11 @@ func TestRules(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := decode(Options{}, c.stream)
-			if err != nil || !slices.Equal(got, c.want) {
-				t.Errorf("got %q, %v; want %q", got, err, c.want)
+			for i := range len(c.stream) + 1 {
+				got, err := decode(Options{}, c.stream[:i], c.stream[i:])
+				if err != nil || !slices.Equal(got, c.want) {
+					t.Errorf("split at %d: got %q, %v; want %q", i, got, err, c.want)
+				}
 			}
 			if reference := reference(c.stream, false); !slices.Equal(reference, c.want) {
 				t.Errorf("the reference says %q; want %q", reference, c.want)
@@ -95,7 +97,7 @@ func TestRetry(t *testing.T) {
 
 // tricky has every rule and line end in it, close together.
 const tricky = "\xef\xbb\xbf: hi\r\ndata: a\r\n\r\ndata:b\rdata\r\revent: add\nid: 7\ndata:  c\n" +
-	"data: d\r\n\n\nevent: gone\n\nid: 1\x00\ndata\n\n\xef\xbb\xbfdata: no\nretry: 10\n\n" +
+	"data: d\r\ndata: e\r\r\n\n\nevent: gone\n\nid: 1\x00\ndata\n\n\xef\xbb\xbfdata: no\nretry: 10\n\n" +
 	"event: x\revent: longer\rdata: é\u2028\rdata\rdata:\r\r\n\r\ndata: last\ndata: unfini"
 
 func TestEverySplit(t *testing.T) {

@@ -43,7 +43,7 @@ func (c *cutter) room() []byte {
 // nothing follows, so what is left is a line as well. The lines are borrowed until settle.
 func (c *cutter) cut(n int, last bool) *wire.Lines {
 	c.end += n
-	c.skipMark(last)
+	c.skipMark()
 	for c.begun {
 		newline := bytes.IndexByte(c.buffer[c.seen:c.end], '\n')
 		if newline < 0 {
@@ -66,7 +66,7 @@ func (c *cutter) cut(n int, last bool) *wire.Lines {
 
 // skipMark takes a byte order mark off the start of the input. While what came may be the start of
 // one it waits for more.
-func (c *cutter) skipMark(last bool) {
+func (c *cutter) skipMark() {
 	if c.begun {
 		return
 	}
@@ -74,7 +74,7 @@ func (c *cutter) skipMark(last bool) {
 	switch {
 	case bytes.HasPrefix(read, byteOrderMark):
 		c.start += len(byteOrderMark)
-	case bytes.HasPrefix(byteOrderMark, read) && !last:
+	case bytes.HasPrefix(byteOrderMark, read):
 		return
 	}
 	c.begun = true

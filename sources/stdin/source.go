@@ -57,19 +57,16 @@ func New(r io.Reader, options Options) *Source {
 }
 
 // Via connects flow and returns it. A stage of ours is called directly and borrows each batch until
-// its Push returns; any other flow gets copies over its channel.
+// its Push returns; any other flow gets clones over its channel.
 func (s *Source) Via(flow streams.Flow) streams.Flow {
 	s.next = wire.Downstream(flow)
-	if _, ours := flow.(wire.Stage); !ours {
-		s.next = copies{s.next}
-	}
 	return flow
 }
 
-// Out connects a channel and returns it. The batches are copies; the channel is closed when Run ends.
+// Out connects a channel and returns it. The batches are clones; the channel is closed when Run ends.
 func (s *Source) Out() <-chan any {
 	out := make(chan any)
-	s.next = copies{wire.ToChannel(out)}
+	s.next = wire.ToChannel(out)
 	return out
 }
 
@@ -115,22 +112,4 @@ func (s *Source) step(ctx context.Context) (last bool, err error) {
 		err = fmt.Errorf("read stdin: %w", readErr)
 	}
 	return last, err
-}
-
-// copies stands before a channel, over which batches outlive the call.
-type copies struct{ wire.Stage }
-
-func (c copies) Push(ctx context.Context, element any) error {
-	if lines, ok := element.(*wire.Lines); ok {
-		element = cloned(lines)
-	}
-	return c.Stage.Push(ctx, element)
-}
-
-func cloned(lines *wire.Lines) *wire.Lines {
-	clone := &wire.Lines{Items: make([]wire.Line, len(lines.Items))}
-	for i, line := range lines.Items {
-		clone.Items[i] = wire.Line{Bytes: append([]byte(nil), line.Bytes...), TooLong: line.TooLong}
-	}
-	return clone
 }

@@ -132,8 +132,8 @@ func TestViaCallsOursDirectly(t *testing.T) {
 	}
 }
 
-// TestForeignGetsCopies keeps every batch until the source has reused its own many times.
-func TestForeignGetsCopies(t *testing.T) {
+// TestForeignGetsClones keeps every batch until the source has reused its own many times.
+func TestForeignGetsClones(t *testing.T) {
 	list := []string{"a\nb\n", repeat('x', 50) + "\n", "c\n", "dd\nee\n"}
 	want := reference(strings.Join(list, ""), 10)
 	for name, outlet := range map[string]func(*Source) <-chan any{

@@ -29,8 +29,8 @@ var rules = []rule{
 
 	{"sources/stdin", []string{wire}, []string{streams}},
 	{"sources/sse", nil, nil},
-	{"sources/llama", []string{"sources/sse", wire, "internal/process"}, []string{gjson}},
-	{"sources/gateway", []string{"sources/sse", wire}, []string{"github.com/coder/websocket", gjson}},
+	{"sources/llama", []string{"sources/sse", wire, "internal/process"}, []string{streams, gjson}},
+	{"sources/gateway", []string{"sources/sse", wire}, []string{streams, "github.com/coder/websocket", gjson}},
 	{"sources/demo", []string{wire}, nil},
 
 	{"stages/parse", []string{wire}, []string{gjson, sjson}},
