@@ -1,0 +1,77 @@
+package stdout
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestCloseWaitsForWhatWaits(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, w := blocked(t, Options{})
+		mustFinish(t, s.Lane("1"), final("1", 0))
+		closed := make(chan error, 1)
+		go func() { closed <- s.Close(context.Background(), 0) }()
+		time.Sleep(24 * time.Hour)
+		if got := brief(parse(t, append(w.take(), w.take()...))); got != "first:kept:0 1:final:0" {
+			t.Error(got)
+		}
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestCloseGivesUpOnAReaderThatTakesNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, w := blocked(t, Options{})
+		mustFinish(t, s.Lane("1"), final("1", 0))
+		waiting := s.Stats().Queue
+		start := time.Now()
+		err := s.Close(context.Background(), 3*time.Second)
+		if !errors.Is(err, ErrGivenUp) || !strings.Contains(err.Error(), "2 frames, ") {
+			t.Errorf("Close returned %v with %+v waiting", err, waiting)
+		}
+		if took := time.Since(start); took < 3*time.Second || took > 3*time.Second+2*progressInterval {
+			t.Errorf("gave up after %v", took)
+		}
+		w.take()
+		w.take()
+	})
+}
+
+func TestCloseIsPatientWithASlowReader(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var unread atomic.Int64
+		unread.Store(1000)
+		s, w := blocked(t, Options{Unread: func() (int, bool) { return int(unread.Load()), true }})
+		closed := make(chan error, 1)
+		go func() { closed <- s.Close(context.Background(), 3*time.Second) }()
+		for range 100 { // one byte every two seconds, all within one blocked write
+			time.Sleep(2 * time.Second)
+			unread.Add(-1)
+		}
+		w.take()
+		if err := <-closed; err != nil {
+			t.Errorf("gave a reader up that took a byte now and then: %v", err)
+		}
+	})
+}
+
+func TestCloseEndsWithItsContext(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, w := blocked(t, Options{})
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		if err := s.Close(ctx, time.Hour); !errors.Is(err, ErrGivenUp) {
+			t.Errorf("Close returned %v", err)
+		}
+		w.take()
+		if err := s.Close(ctx, time.Hour); err != nil {
+			t.Errorf("nothing is left, but Close returned %v", err)
+		}
+	})
+}

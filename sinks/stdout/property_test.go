@@ -1,0 +1,304 @@
+package stdout
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"sluice/internal/wire"
+)
+
+var (
+	propertySeed = flag.Uint64("seed", 0, "replay one run of the property test")
+	propertyRuns = flag.Int("runs", 40, "runs of the property test")
+)
+
+// TestAnyProducersAnyReader runs random requests against random bounds and a random reader, and
+// checks every promise of the sink. A failing run is replayed with -seed.
+func TestAnyProducersAnyReader(t *testing.T) {
+	seeds := []uint64{*propertySeed}
+	if *propertySeed == 0 {
+		seeds = nil
+		for range *propertyRuns {
+			seeds = append(seeds, rand.Uint64())
+		}
+	}
+	for _, seed := range seeds {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			bubble(t, func(t *testing.T) { runAny(t, rand.New(rand.NewPCG(seed, 1))) })
+		})
+	}
+}
+
+func runAny(t *testing.T, rnd *rand.Rand) {
+	options := anyOptions(rnd)
+	name := readerNames[rnd.IntN(len(readerNames))]
+	t.Logf("reader %s, options %+v", name, options)
+	pr, pw := io.Pipe()
+	s := New(pw, options)
+	go s.Run()
+	got := make(chan []byte)
+	go func(rnd *rand.Rand) { got <- readAny(pr, name, rnd) }(rand.New(rand.NewPCG(rnd.Uint64(), 2)))
+
+	sent := make([]*sentRequest, 1+rnd.IntN(8))
+	var producers sync.WaitGroup
+	for i := range sent {
+		sent[i] = &sentRequest{id: fmt.Sprint("r", i)}
+		source := rand.New(rand.NewPCG(rnd.Uint64(), 3))
+		producers.Go(func() { sent[i].produce(t, s, source, i%3 == 2) })
+	}
+	producers.Wait()
+	if err := s.Close(context.Background(), 0); err != nil {
+		t.Error(err)
+	}
+	pw.Close()
+	output := <-got
+	whole := true
+	select {
+	case <-s.Gone():
+		whole = false
+		output = output[:bytes.LastIndexByte(output, '\n')+1]
+	default:
+	}
+	if !whole && name != "closed" {
+		t.Errorf("the sink says that reader %s has gone", name)
+	}
+	checkSums(t, s, output, whole)
+	byRequest := map[string][]line{}
+	for _, l := range parse(t, output) {
+		byRequest[l.R] = append(byRequest[l.R], l)
+	}
+	for _, r := range sent {
+		r.check(t, byRequest[r.id], options, whole)
+	}
+}
+
+func anyOptions(rnd *rand.Rand) Options {
+	pick := func(sizes ...int) int { return sizes[rnd.IntN(len(sizes))] }
+	return Options{
+		Policy:          Policy(rnd.IntN(2)),
+		PendingBytes:    int64(pick(1, 300, 1000, 5000, 0)),
+		MergeBytes:      pick(1, 20, 500, 0),
+		QueueFrames:     pick(1, 5, 50, 0),
+		GuaranteedBytes: int64(pick(1, 500, 5000, 0)),
+	}
+}
+
+var readerNames = []string{"fast", "stalled", "throttled", "trickle", "bursty", "closed"}
+
+// readAny reads until the end, in the manner of the reader's name, and returns what it got.
+func readAny(pr *io.PipeReader, name string, rnd *rand.Rand) []byte {
+	var got []byte
+	buf := make([]byte, 64<<10)
+	until := rnd.IntN(2000)
+	if name == "stalled" {
+		time.Sleep(time.Hour)
+	}
+	for {
+		size := len(buf)
+		switch name {
+		case "throttled":
+			time.Sleep(time.Millisecond)
+			size = 500
+		case "trickle":
+			time.Sleep(time.Duration(rnd.IntN(5)) * time.Microsecond)
+			size = 1 + rnd.IntN(40)
+		case "bursty":
+			if rnd.IntN(4) == 0 {
+				time.Sleep(time.Duration(rnd.IntN(500)) * time.Millisecond)
+			}
+		case "closed":
+			size = 200
+		}
+		n, err := pr.Read(buf[:size])
+		got = append(got, buf[:n]...)
+		if err == nil && name == "closed" && len(got) > until {
+			pr.CloseWithError(syscall.EPIPE)
+			return got
+		}
+		if err != nil {
+			return got
+		}
+	}
+}
+
+// sentRequest is what one producer pushed.
+type sentRequest struct {
+	id       string
+	kinds    []string // by frame number
+	keys     []uint32
+	delivery wire.Delivery
+}
+
+// produce pushes random frames and one final frame, pausing now and then. Every chunk's text is its
+// number, so that a line shows which chunks it holds.
+func (r *sentRequest) produce(t *testing.T, s *Sink, rnd *rand.Rand, short bool) {
+	l := s.Lane(wire.ID(r.id))
+	var frames wire.Frames
+	count := rnd.IntN(120)
+	if short {
+		count = rnd.IntN(3)
+	}
+	for len(r.kinds) < count {
+		frames.Reset()
+		for range 1 + rnd.IntN(8) {
+			frames.Items = append(frames.Items, r.any(rnd))
+		}
+		if err := l.Push(context.Background(), &frames); err != nil {
+			t.Error(err)
+		}
+		checkBounds(t, s)
+		if rnd.IntN(3) == 0 {
+			time.Sleep(time.Duration(rnd.IntN(3000)) * time.Microsecond)
+		}
+	}
+	r.kinds, r.keys = append(r.kinds, "final"), append(r.keys, 0)
+	if err := l.Finish(counted(r.id, len(r.kinds)-1)); err != nil {
+		t.Error(err)
+	}
+	if err := l.Put(event(r.id, len(r.kinds), 10)); err != ErrEnded {
+		t.Errorf("after the final frame Put returned %v", err)
+	}
+	checkBounds(t, s)
+	r.delivery = l.Delivery()
+}
+
+func (r *sentRequest) any(rnd *rand.Rand) wire.Frame {
+	n := len(r.kinds)
+	var f wire.Frame
+	switch rnd.IntN(10) {
+	case 0:
+		f = event(r.id, n, rnd.IntN(300))
+	case 1, 2:
+		f = latest(r.id, n)
+	case 3:
+		f = kept(r.id, n)
+	default:
+		f = chunk(r.id, n, fmt.Sprint(n, ","))
+		f.Key = uint32(1 + n/30)
+	}
+	r.kinds, r.keys = append(r.kinds, f.Event), append(r.keys, f.Key)
+	return f
+}
+
+// checkBounds compares what waits, in flight included, with the bounds.
+func checkBounds(t *testing.T, s *Sink) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.events > s.options.PendingBytes {
+		t.Errorf("%d bytes of events wait, the bound is %d", s.events, s.options.PendingBytes)
+	}
+	if s.options.Policy == Drop {
+		events := 0
+		for i := range s.replies.entries.len() {
+			if e := s.replies.entries.at(i); !e.guaranteed() {
+				events += int(e.frames)
+			}
+		}
+		if events > s.options.QueueFrames {
+			t.Errorf("%d events are queued, the bound is %d", events, s.options.QueueFrames)
+		}
+	}
+	if held, full := s.room != nil, s.guaranteed >= s.options.GuaranteedBytes; held != full {
+		t.Errorf("the gate holds: %v, with %d of %d bytes waiting", held, s.guaranteed, s.options.GuaranteedBytes)
+	}
+}
+
+func checkSums(t *testing.T, s *Sink, output []byte, whole bool) {
+	t.Helper()
+	stats := s.Stats()
+	if stats.Queue.Frames != 0 || stats.Queue.Bytes != 0 || s.events != 0 || s.guaranteed != 0 {
+		t.Errorf("at the end %+v wait", stats.Queue)
+	}
+	if err := s.Gate(context.Background()); err != nil {
+		t.Errorf("the gate at the end: %v", err)
+	}
+	lines := int64(bytes.Count(output, []byte{'\n'}))
+	if whole && (stats.Written.Bytes != int64(len(output)) || stats.Written.Frames != lines) {
+		t.Errorf("wrote %d lines, %d bytes, counted %+v", lines, len(output), stats.Written)
+	}
+}
+
+// check compares the lines of a request with what was pushed. whole is false when the reader left.
+func (r *sentRequest) check(t *testing.T, lines []line, options Options, whole bool) {
+	t.Helper()
+	seen := make([]bool, len(r.kinds))
+	next := 0
+	var events int64
+	for i, l := range lines {
+		if l.N < next || l.N >= len(r.kinds) || l.Kind != r.kinds[l.N] {
+			t.Fatalf("%s: line %d is %+v after frame %d of %v", r.id, i, l, next-1, r.kinds)
+		}
+		next = l.N + r.checkText(t, l, options, seen)
+		if l.Kind == "final" && i != len(lines)-1 {
+			t.Fatalf("%s: the final frame is line %d of %d", r.id, i, len(lines))
+		}
+		if l.Kind != "final" && l.Kind != "kept" {
+			events++
+		}
+	}
+	if whole {
+		r.checkWhole(t, lines, seen, events)
+	}
+}
+
+// checkText says that a line holds consecutive chunks of one key and no more than the bound. It
+// marks the frames that the line holds and returns their number.
+func (r *sentRequest) checkText(t *testing.T, l line, options Options, seen []bool) int {
+	t.Helper()
+	seen[l.N] = true
+	if l.Kind != "chunk" {
+		return 1
+	}
+	numbers := strings.Split(strings.TrimSuffix(l.D, ","), ",")
+	for i, number := range numbers {
+		if n, err := strconv.Atoi(strings.TrimSpace(number)); err != nil || n != l.N+i || r.keys[n] != r.keys[l.N] || r.kinds[n] != "chunk" {
+			t.Fatalf("%s: the line of chunk %d says %q", r.id, l.N, l.D)
+		}
+		seen[l.N+i] = true
+	}
+	if len(numbers) > 1 && (options.Policy == Drop || len(l.D) > New(nil, options).options.MergeBytes) {
+		t.Errorf("%s: merged %q", r.id, l.D)
+	}
+	return len(numbers)
+}
+
+func (r *sentRequest) checkWhole(t *testing.T, lines []line, seen []bool, events int64) {
+	t.Helper()
+	if len(lines) == 0 || lines[len(lines)-1].Kind != "final" {
+		t.Fatalf("%s: no final frame among %d lines", r.id, len(lines))
+	}
+	var pushed int64
+	for n, kind := range r.kinds {
+		guaranteed := kind == "final" || kind == "kept"
+		if !guaranteed {
+			pushed++
+		}
+		if guaranteed && !seen[n] {
+			t.Errorf("%s: guaranteed frame %d is missing", r.id, n)
+		}
+	}
+	d := lines[len(lines)-1].Delivery
+	if d.Sent != events || d.Sent+d.Merged+d.Dropped != pushed {
+		t.Errorf("%s: %d events were pushed and %d came, but the final frame tells %+v", r.id, pushed, events, d)
+	}
+	if d.Dropped > 0 {
+		return
+	}
+	for n, kind := range r.kinds {
+		replaced := kind == "latest" && n+1 < len(r.kinds) && r.kinds[n+1] == "latest"
+		if !seen[n] && !replaced {
+			t.Errorf("%s: nothing was dropped, but %s %d is missing", r.id, kind, n)
+		}
+	}
+}
