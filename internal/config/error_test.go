@@ -16,6 +16,7 @@ func TestFaults(t *testing.T) {
 	for _, test := range []struct{ yaml, want string }{
 		// Structure.
 		{"# one\n\noutput:\n  on_ful: drop\n", "4: output.on_ful: unknown key"},
+		{"# one\r\n\r\noutput:\r\n  on_ful: drop\r\n", "4: output.on_ful: unknown key"},
 		{"outputs: {}\n", "1: outputs: unknown key"},
 		{"llama_server: {'api_key:hunter2': x}\n", "1: llama_server.?: unknown key"},
 		{"log: {level: info}\nlog: {level: info}\n", "2: log: is given twice"},
@@ -39,6 +40,7 @@ func TestFaults(t *testing.T) {
 		{"log:\n\tlevel: info\n", "2: not valid YAML: a tab can't indent here, use spaces"},
 		{"log: {level: \"\xff\"}\n", "1: not UTF-8 text"},
 		{"\n" + strings.Repeat("[", 201), "2: nested too deeply"},
+		{"\n\n" + strings.Repeat("- ", 501), "3: nested too deeply"},
 		// Types.
 		{"log: {level: 5}\n", "1: log.level: must be a string (put it in quotes)"},
 		{"log: {level: [info]}\n", "1: log.level: must be a string (put it in quotes)"},
@@ -69,6 +71,7 @@ func TestFaults(t *testing.T) {
 		{"llama_server: {url: 'http://'}\n", "1: llama_server.url: " + serverURL},
 		{"llama_server: {url: 'http://u:p@h'}\n", "1: llama_server.url: " + serverURL},
 		{"llama_server: {url: 'http://h?k=v'}\n", "1: llama_server.url: " + serverURL},
+		{"llama_server: {url: 'http://h:65536'}\n", "1: llama_server.url: " + serverURL},
 		{"llama_server: {url: 'unix://x.sock'}\n", "1: llama_server.url: " + serverURL},
 		{"llama_server: {url: 'unix:///'}\n", "1: llama_server.url: " + serverURL},
 		{"llama_server: {url: 'demo:x'}\n", "1: llama_server.url: " + serverURL},
@@ -146,6 +149,21 @@ func TestRefusedOptions(t *testing.T) {
 			t.Errorf("%s: %v", arg, err)
 		case option != "" && (err == nil || err.Error() != want):
 			t.Errorf("%s: got %v, want %s", arg, err, want)
+		}
+	}
+}
+
+// TestLinesAfterLongValues: a value of several lines doesn't shift the lines of what follows.
+func TestLinesAfterLongValues(t *testing.T) {
+	for _, value := range []string{
+		"|\n    one\n\n    two\n\n", ">-\n    one\n    two\n", "\"one\n\n    two\"\n", "'one\n    two'\n", "one\n    two\n", "\n    one\n",
+		"x # comment\n    # comment\n\n", "|\n    one\n# comment\n",
+	} {
+		text := "agents:\n- system_prompt: " + value + "  max_steps: 1\n  max_step: 1\n"
+		_, err := load(t, text)
+		want := fmt.Sprintf("config.yaml:%d: agents[0].max_step: unknown key", strings.Count(text, "\n"))
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
 }

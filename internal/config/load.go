@@ -44,7 +44,7 @@ type Loaded struct {
 }
 
 // Load reads, overrides, completes and checks the configuration. A file that isn't there is no
-// error. Every error is an *Error, but for a working directory that can't be told.
+// error. Every error is an *Error.
 func Load(o Options) (*Loaded, error) {
 	if o.Dir == "" {
 		dir, err := os.Getwd()

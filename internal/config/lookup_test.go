@@ -53,6 +53,9 @@ func TestLookup(t *testing.T) {
 		if loaded.Config.Output.QueueFrames != test.frames || loaded.Missing != test.missing {
 			t.Errorf("%s: got %d frames, missing %q", name, loaded.Config.Output.QueueFrames, loaded.Missing)
 		}
+		if test.missing == "" && loaded.Warnings != nil {
+			t.Errorf("%s: warnings %q", name, loaded.Warnings)
+		}
 		if read := test.missing == ""; loaded.Found != read || (loaded.Path != "") != read {
 			t.Errorf("%s: found %v, path %q", name, loaded.Found, loaded.Path)
 		}

@@ -15,6 +15,7 @@ import (
 const (
 	maxFileBytes = 256 * kib
 	maxFlowDepth = 200
+	maxIndent    = 1000 // also of "- - - -", which nests without a line end
 )
 
 // syntaxReasons are the library's messages worth passing on: constant texts that quote nothing.
@@ -42,6 +43,7 @@ var syntaxReasons = map[string]string{
 // parseYAML returns the root of the only document in text, nil for an empty one.
 func parseYAML(file string, text []byte) (ast.Node, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // written by Windows editors
+	// The parser counts an empty line that ends with CRLF twice.
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	if err := checkText(file, text); err != nil {
 		return nil, err
@@ -53,25 +55,37 @@ func parseYAML(file string, text []byte) (ast.Node, error) {
 	return onlyDocument(file, tree)
 }
 
+// checkText refuses what the parser would be slow or wrong about.
 func checkText(file string, text []byte) error {
 	if !utf8.Valid(text) {
 		return &Error{File: file, Line: 1 + invalidLine(text), Reason: "not UTF-8 text"}
 	}
-	depth, line := 0, 1
-	for _, c := range text {
+	depth, number := 0, 0
+	for line := range bytes.Lines(text) {
+		number++
+		depth = flowDepth(depth, line)
+		if depth > maxFlowDepth || len(line)-len(bytes.TrimLeft(line, "-? ")) > maxIndent {
+			return &Error{File: file, Line: number, Reason: "nested too deeply"}
+		}
+	}
+	return nil
+}
+
+// flowDepth follows brackets through line, which starts at depth, and returns the greatest depth
+// beyond the limit, else the depth at its end. Brackets in strings count too; they seldom stay open.
+func flowDepth(depth int, line []byte) int {
+	for _, c := range line {
 		switch c {
-		case '\n':
-			line++
 		case '[', '{':
 			depth++
 		case ']', '}':
 			depth = max(depth-1, 0)
 		}
 		if depth > maxFlowDepth {
-			return &Error{File: file, Line: line, Reason: "nested too deeply"}
+			return depth
 		}
 	}
-	return nil
+	return depth
 }
 
 // invalidLine counts the line ends before the first byte that isn't UTF-8.

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -54,8 +56,11 @@ func validServerURL(text string) bool {
 // validHTTP refuses what would put a password into logs (user:password@) along with other schemes.
 func validHTTP(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") &&
-		u.Hostname() != "" && u.User == nil && !strings.Contains(text, "#")
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	_, err = strconv.ParseUint(cmp.Or(u.Port(), "80"), 10, 16)
+	return err == nil && u.Hostname() != "" && u.User == nil && !strings.Contains(text, "#")
 }
 
 // printable reports whether a key can stand in a header as a bearer token.

@@ -12,12 +12,14 @@ import (
 
 // gate is a destination whose writes wait until it is opened.
 type gate struct {
-	open chan struct{}
-	out  bytes.Buffer
+	open   chan struct{}
+	out    bytes.Buffer
+	writes int
 }
 
 func (g *gate) Write(p []byte) (int, error) {
 	<-g.open
+	g.writes++
 	return g.out.Write(p)
 }
 
@@ -29,14 +31,14 @@ func TestBlockedDestination(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{open: make(chan struct{})}
 		w := NewWriter(g, lossText)
-		const sent = 3000 // of 1 KiB each
+		const sent = 3000 // of 1 KiB each, but for the first and last
 		start := time.Now()
-		for i := range sent {
+		fmt.Fprintf(w, "0000%s\n", strings.Repeat("x", 60<<10))
+		synctest.Wait() // the first line is in flight
+		for i := 1; i < sent-1; i++ {
 			fmt.Fprintf(w, "%04d%s\n", i, strings.Repeat("x", 1019))
-			if i == 0 {
-				synctest.Wait() // the first line is in flight
-			}
 		}
+		fmt.Fprintf(w, "%04d\n", sent-1) // would fit, but not into the gap
 		if time.Since(start) != 0 {
 			t.Error("a caller waited")
 		}
@@ -48,6 +50,9 @@ func TestBlockedDestination(t *testing.T) {
 		synctest.Wait()
 		lines := strings.Split(strings.TrimSuffix(g.out.String(), "\n"), "\n")
 		kept := sent - int(lost)
+		if most := maxPending/(maxWrite-2048) + 3; g.writes > most {
+			t.Errorf("%d writes, want at most %d", g.writes, most)
+		}
 		if len(lines) != kept+1 || lines[kept] != fmt.Sprintf("lost %d.", lost) {
 			t.Fatalf("%d lines of %d with %d lost, last %.20q", len(lines), sent, lost, lines[len(lines)-1])
 		}
@@ -113,6 +118,7 @@ func TestLongLine(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
 			w := NewWriter(&out, tell)
+			synctest.Wait() // nothing but the line itself wakes the writer
 			fmt.Fprintln(w, strings.Repeat("x", maxPending))
 			synctest.Wait()
 			fmt.Fprintln(w, "next")
