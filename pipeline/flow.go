@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,8 +29,9 @@ func (c *Counter) stats() wire.StageStats {
 type Flow[In, Out wire.Batch] struct {
 	counter *Counter
 	apply   func(In) Out
-	flush   func() Out // nil for a stage without an end
-	next    wire.Stage // set by Via, To or Out
+	flush   func() Out    // nil for a stage without an end
+	next    wire.Stage    // set by Via, To or Out
+	joined  chan struct{} // closed when next is set
 
 	inlet sync.Once
 	in    chan any
@@ -39,12 +41,16 @@ type Flow[In, Out wire.Batch] struct {
 // NewFlow returns a Flow of apply. flush, when not nil, is called once at the end, and what it
 // returns is handed on.
 func NewFlow[In, Out wire.Batch](counter *Counter, apply func(In) Out, flush func() Out) *Flow[In, Out] {
-	return &Flow[In, Out]{counter: counter, apply: apply, flush: flush}
+	return &Flow[In, Out]{counter: counter, apply: apply, flush: flush, joined: make(chan struct{})}
 }
 
-// Push applies the stage to a batch and hands the result on when it holds anything.
+// Push applies the stage to a batch and hands the result on when it holds anything. It returns an
+// error for an element of any other type, which only a foreign operator can send.
 func (f *Flow[In, Out]) Push(ctx context.Context, element any) error {
-	batch := element.(In)
+	batch, ok := element.(In)
+	if !ok {
+		return fmt.Errorf("pipeline: the stage %s takes %T, not %T", f.counter.name, batch, element)
+	}
 	start := time.Now()
 	out := f.apply(batch)
 	f.counter.busy.Add(int64(time.Since(start)))
@@ -69,19 +75,28 @@ func (f *Flow[In, Out]) Done(cause error) {
 
 // Via makes flow the next operator and returns it.
 func (f *Flow[In, Out]) Via(flow streams.Flow) streams.Flow {
-	f.next = wire.Downstream(flow)
+	f.join(wire.Downstream(flow))
 	return flow
 }
 
 // To makes sink the last operator. Unlike go-streams' own flows it doesn't block: the graph runs when
 // its source does.
-func (f *Flow[In, Out]) To(sink streams.Sink) { f.next = wire.Downstream(sink) }
+func (f *Flow[In, Out]) To(sink streams.Sink) { f.join(wire.Downstream(sink)) }
 
-// In returns a channel for a foreign operator in front of this one.
+func (f *Flow[In, Out]) join(next wire.Stage) {
+	f.next = next
+	close(f.joined)
+}
+
+// In returns a channel for a foreign operator in front of this one. Foreign operators run from the
+// moment they are connected: what they send waits until the graph goes on behind this one.
 func (f *Flow[In, Out]) In() chan<- any {
 	f.inlet.Do(func() {
 		f.in = make(chan any)
-		go wire.FromChannel(context.Background(), f.in, f)
+		go func() {
+			<-f.joined
+			wire.FromChannel(context.Background(), f.in, f)
+		}()
 	})
 	return f.in
 }
@@ -90,7 +105,7 @@ func (f *Flow[In, Out]) In() chan<- any {
 func (f *Flow[In, Out]) Out() <-chan any {
 	if f.out == nil {
 		f.out = make(chan any)
-		f.next = wire.ToChannel(f.out)
+		f.join(wire.ToChannel(f.out))
 	}
 	return f.out
 }

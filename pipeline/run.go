@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -19,11 +20,6 @@ const (
 	Signal     Reason = "signal"
 	HostGone   Reason = "host gone"
 	ReadFailed Reason = "reading stdin failed"
-)
-
-var (
-	errShutdown = errors.New("pipeline: shutdown")
-	errHostGone = errors.New("pipeline: nobody reads stdout")
 )
 
 // statsInterval is how often the counters are logged at debug.
@@ -81,7 +77,7 @@ func (p *Pipeline) finish(ctx context.Context, reason Reason) Reason {
 		reason = p.await(ctx, idle, reason)
 	}
 	if reason != EndOfInput && reason != ReadFailed {
-		p.execute.Stop(errShutdown)
+		p.execute.Stop(fmt.Errorf("pipeline: %s", reason))
 	}
 	<-idle
 	return reason
@@ -100,10 +96,10 @@ func (p *Pipeline) await(ctx context.Context, idle <-chan struct{}, reason Reaso
 	case <-ctx.Done():
 		return Signal
 	case <-p.options.Sink.Gone():
+		return HostGone
 	case <-hostGone:
+		return HostGone
 	}
-	p.execute.Stop(errHostGone)
-	return HostGone
 }
 
 // drain waits for the reader, while the model servers stop.

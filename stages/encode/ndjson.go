@@ -27,6 +27,8 @@ func (p NDJSON) AppendReply(dst []byte, id wire.ID, reply wire.Reply, d wire.Del
 		dst = append(milliseconds(dst, r.Load), '}')
 	case *wire.Stats:
 		dst = p.stats(dst, r)
+	default:
+		dst = append(dst, "null"...)
 	}
 	return append(dst, "}\n"...)
 }

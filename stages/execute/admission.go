@@ -13,7 +13,7 @@ type admission struct {
 	maxBytes   int64
 
 	mu      sync.Mutex
-	running int       // how many more may run now
+	free    int       // how many more may run now
 	waiting []*ticket // in arrival order
 	held    int       // requests that wait, those of hold included
 	bytes   int64     // their sizes
@@ -34,8 +34,8 @@ func (a *admission) enter(size int) *ticket {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	t := &ticket{size: size, ready: make(chan struct{})}
-	if a.running > 0 && len(a.waiting) == 0 {
-		a.running--
+	if a.free > 0 && len(a.waiting) == 0 {
+		a.free--
 		close(t.ready)
 		return t
 	}
@@ -71,7 +71,7 @@ func (a *admission) leave() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.waiting) == 0 {
-		a.running++
+		a.free++
 		return
 	}
 	next := a.waiting[0]

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"strings"
 	"time"
 
@@ -69,7 +68,6 @@ func (e *Execute) admit(c *chat, size int) (fault *wire.Fault) {
 // run is the goroutine of one chat: whatever happens, it ends with exactly one final frame.
 func (e *Execute) run(c *chat) {
 	defer c.cancel(nil)
-	defer e.chats.remove(c)
 	t := turn{execute: e, chat: c, done: &wire.ChatDone{Stop: -1}}
 	t.fill()
 	err := t.wait()
@@ -86,7 +84,6 @@ type turn struct {
 	chat    *chat
 	done    *wire.ChatDone
 	timings wire.Timings
-	stop    time.Duration
 }
 
 // fill sets what every final frame tells.
@@ -140,7 +137,8 @@ func (t *turn) run() error {
 	t.timings.Load = load
 	c.state.Store(stateRunning)
 	err = t.step(lease)
-	t.watchStop(lease, err)
+	c.state.Store(stateEnding)
+	t.watchStop(lease)
 	return err
 }
 
@@ -181,8 +179,8 @@ func (t *turn) request() *wire.ModelRequest {
 }
 
 // watchStop measures how long the server went on after a cancel.
-func (t *turn) watchStop(lease Lease, err error) {
-	if !errors.Is(err, errCancelled) {
+func (t *turn) watchStop(lease Lease) {
+	if context.Cause(t.chat.ctx) != errCancelled {
 		return
 	}
 	t.execute.chats.mu.Lock()
@@ -195,19 +193,18 @@ func (t *turn) watchStop(lease Lease, err error) {
 	}
 }
 
-// finish hands over the final frame. Once it is settled that the chat was not cancelled, a cancel is
-// told that there is nothing to cancel; a cancel that was told true finds its chat cancelled.
+// finish hands over the final frame.
 func (t *turn) finish(err error) {
-	c := t.chat
-	c.state.Store(stateEnding)
-	if cancelled := t.execute.chats.settle(c); err == nil && !cancelled.IsZero() {
-		err = errCancelled
-	}
-	if err != nil {
-		t.done.Fault = faultOf(err)
-	}
 	t.done.Timings = t.measure(time.Now())
-	c.out.Finish(t.done)
+	t.execute.chats.end(t.chat, func(cancelled bool) {
+		if cancelled {
+			err = errCancelled
+		}
+		if err != nil {
+			t.done.Fault = t.execute.faultOf(err)
+		}
+		t.chat.out.Finish(t.done)
+	})
 }
 
 // measure returns the clock that the encoder reads when the writer takes the final frame.

@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -69,7 +70,7 @@ func (e *Execute) agent(name string) (*Agent, *wire.Fault) {
 	if len(names) == 0 {
 		return nil, wire.NewFault(wire.CodeInvalidRequest, "no agent is configured; add one to agents in the configuration")
 	}
-	return nil, wire.NewFault(wire.CodeInvalidRequest, "unknown agent \""+name+"\"; configured are "+strings.Join(names, ", "))
+	return nil, wire.NewFault(wire.CodeInvalidRequest, fmt.Sprintf("unknown agent \"%.64s\"; configured are %s", name, strings.Join(names, ", ")))
 }
 
 // acceptWarmup starts a model's server without a chat.

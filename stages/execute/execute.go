@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,12 +23,12 @@ type Agent struct {
 	Temperature               *float64
 }
 
-// Options are what execute works with.
+// Options are what execute works with. Models, Output and Stats must be set.
 type Options struct {
 	Agents  []Agent
 	Version string
 	// MaxParallelChats chats run at once; at most MaxPendingRequests of at most MaxPendingBytes of
-	// request lines wait.
+	// request lines wait. The zero values stand for 16, 1,024 and 64 MiB.
 	MaxParallelChats, MaxPendingRequests int
 	MaxPendingBytes                      int64
 	// Lossless is what initialize says of lossless_chunks.
@@ -67,9 +68,14 @@ func New(ctx context.Context, options Options) *Execute {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
+	options.MaxParallelChats = cmp.Or(options.MaxParallelChats, 16)
 	e := &Execute{options: options, done: make(chan struct{})}
 	e.ctx, e.stop = context.WithCancelCause(context.WithoutCancel(ctx))
-	e.queue = admission{running: options.MaxParallelChats, maxWaiting: options.MaxPendingRequests, maxBytes: options.MaxPendingBytes}
+	e.queue = admission{
+		free:       options.MaxParallelChats,
+		maxWaiting: cmp.Or(options.MaxPendingRequests, 1024),
+		maxBytes:   cmp.Or(options.MaxPendingBytes, 64<<20),
+	}
 	e.chats.byID = map[wire.ID]*chat{}
 	return e
 }
@@ -126,6 +132,10 @@ func (e *Execute) recovered(p any) *wire.Fault {
 		return nil
 	}
 	e.options.Logger.Error("ERROR_STACKTRACE", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	return internal()
+}
+
+func internal() *wire.Fault {
 	return wire.NewFault(wire.CodeInternal, "an internal error ended this request; the log has the details, please report it")
 }
 

@@ -31,7 +31,6 @@ type chat struct {
 	tokens atomic.Int64
 
 	// Guarded by the registry's lock.
-	settled     bool      // the outcome is decided: too late to cancel
 	cancelledAt time.Time // set by the first cancel
 }
 
@@ -64,12 +63,12 @@ func (r *registry) only() (wire.ID, int) {
 	return "", len(r.byID)
 }
 
-// cancel ends a chat; false when there is none, or its outcome is decided already.
+// cancel ends a chat; false when there is none that could still be cancelled.
 func (r *registry) cancel(id wire.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.byID[id]
-	if c == nil || c.settled {
+	if c == nil {
 		return false
 	}
 	if c.cancelledAt.IsZero() {
@@ -79,15 +78,17 @@ func (r *registry) cancel(id wire.ID) bool {
 	return true
 }
 
-// settle decides a chat's outcome. It returns when the chat was cancelled; zero when it wasn't.
-func (r *registry) settle(c *chat) time.Time {
+// end decides a chat's outcome: final hands over its final frame, and the id is free. That is one
+// step, so that a cancel which was told true finds its chat cancelled, and a host that has read the
+// final frame may use the id again. final must not block.
+func (r *registry) end(c *chat, final func(cancelled bool)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c.settled = true
-	return c.cancelledAt
+	delete(r.byID, c.id)
+	final(!c.cancelledAt.IsZero())
 }
 
-// remove forgets a chat that has had its final frame.
+// remove forgets a chat that was refused after all.
 func (r *registry) remove(c *chat) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

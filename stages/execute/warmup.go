@@ -2,6 +2,7 @@ package execute
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"sluice/internal/wire"
@@ -15,19 +16,23 @@ func (e *Execute) warm(agent *Agent) (reply wire.Reply) {
 	}()
 	start := time.Now()
 	if err := e.options.Models.Warm(e.ctx, agent.Model); err != nil {
-		return faultOf(err)
+		return e.faultOf(err)
 	}
 	return &wire.WarmupDone{Load: time.Since(start)}
 }
 
-// faultOf names why a request ended: its own fault, or that it was cancelled.
-func faultOf(err error) *wire.Fault {
+// faultOf names why a request ended: its own fault, or that it was cancelled. Any other error is kept
+// out of the answer, because nobody vouches that it holds no secret.
+func (e *Execute) faultOf(err error) *wire.Fault {
 	var fault *wire.Fault
 	switch {
 	case errors.As(err, &fault):
 		return fault
 	case errors.Is(err, errCancelled):
 		return wire.NewFault(wire.CodeCancelled, "the request was cancelled")
+	case e.ctx.Err() != nil:
+		return wire.NewFault(wire.CodeCancelled, "the request was cancelled because the engine is shutting down")
 	}
-	return wire.NewFault(wire.CodeCancelled, "the request was cancelled because the engine is shutting down")
+	e.options.Logger.Error("a request failed without saying why", "error", fmt.Sprintf("%T", err))
+	return internal()
 }

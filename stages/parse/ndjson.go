@@ -43,33 +43,30 @@ func (p *NDJSON) request(line *wire.Line) wire.Request {
 }
 
 // members are the ones that a request may have once.
-type members struct{ id, method, params gjson.Result }
+type members struct{ id, method, params member }
+
+// member is the last value of a member and how often it stands in the message.
+type member struct {
+	value gjson.Result
+	count int
+}
 
 func readMembers(r *wire.Request, message gjson.Result) {
 	var m members
-	twice := ""
 	message.ForEach(func(key, value gjson.Result) bool {
-		slot := m.slot(key.Str)
-		if slot == nil {
-			return true
+		if slot := m.slot(key.Str); slot != nil {
+			slot.count++
+			slot.value = value
 		}
-		if slot.Exists() {
-			twice = key.Str
-		}
-		*slot = value
 		return true
 	})
-	if m.id.Exists() && twice != "id" && isID(m.id) {
-		r.ID = wire.ID(m.id.Raw)
-	}
-	if twice != "" {
-		r.Fault = wire.NewFault(wire.CodeInvalidRequest, "the member "+twice+" stands twice; send it once")
-		return
+	if m.id.count == 1 && isID(m.id.value) {
+		r.ID = wire.ID(m.id.value.Raw)
 	}
 	r.Fault = m.take(r)
 }
 
-func (m *members) slot(key string) *gjson.Result {
+func (m *members) slot(key string) *member {
 	switch key {
 	case "id":
 		return &m.id
@@ -83,19 +80,32 @@ func (m *members) slot(key string) *gjson.Result {
 
 // take moves the members into the request, or says what is wrong with them.
 func (m *members) take(r *wire.Request) *wire.Fault {
+	if name := m.twice(); name != "" {
+		return wire.NewFault(wire.CodeInvalidRequest, "the member "+name+" stands twice; send it once")
+	}
 	switch {
 	case r.ID == "":
 		return wire.NewFault(wire.CodeInvalidRequest, "id is missing or is neither a string nor a number; give every request one")
-	case m.method.Type != gjson.String:
+	case m.method.value.Type != gjson.String:
 		return wire.NewFault(wire.CodeInvalidRequest, "method is missing or no string; name one, for instance \"ping\"")
-	case m.params.Exists() && !m.params.IsObject():
+	case m.params.count > 0 && !m.params.value.IsObject():
 		return wire.NewFault(wire.CodeInvalidRequest, "params is no object; send {} or leave it out")
 	}
-	r.Name = m.method.Str
-	if m.params.Exists() {
-		r.RawParams = m.params.Raw
-	}
+	r.Name, r.RawParams = m.method.value.Str, m.params.value.Raw
 	return nil
+}
+
+// twice names a member that stands more than once, or nothing.
+func (m *members) twice() string {
+	switch {
+	case m.id.count > 1:
+		return "id"
+	case m.method.count > 1:
+		return "method"
+	case m.params.count > 1:
+		return "params"
+	}
+	return ""
 }
 
 // isID reports whether a value is of the kinds that an id may be.

@@ -3,7 +3,11 @@
 // Concurrency law: plain functions; no goroutine, channel, lock, clock or I/O.
 package route
 
-import "sluice/internal/wire"
+import (
+	"fmt"
+
+	"sluice/internal/wire"
+)
 
 // table maps the names of one protocol to methods.
 type table struct {
@@ -23,15 +27,10 @@ func (t table) apply(batch *wire.Requests) *wire.Requests {
 	return batch
 }
 
-// longestName bounds how much of an unknown name an error repeats.
-const longestName = 64
-
 func (t table) find(name string) (wire.Method, *wire.Fault) {
 	if method, ok := t.methods[name]; ok {
 		return method, nil
 	}
-	if len(name) > longestName {
-		name = name[:longestName] + "…"
-	}
-	return wire.MethodUnknown, wire.NewFault(wire.CodeUnknownMethod, "unknown method \""+name+"\"; this build serves "+t.known)
+	// A name may be as long as a line: an error repeats 64 characters of it.
+	return wire.MethodUnknown, wire.NewFault(wire.CodeUnknownMethod, fmt.Sprintf("unknown method \"%.64s\"; this build serves %s", name, t.known))
 }
