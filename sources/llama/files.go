@@ -1,0 +1,62 @@
+package llama
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"sluice/internal/wire"
+)
+
+// findBinary resolves a name on PATH, or a path.
+func findBinary(binary string) (string, *wire.Fault) {
+	path, err := exec.LookPath(binary)
+	switch {
+	case err == nil:
+		return path, nil
+	case errors.Is(err, fs.ErrPermission):
+		return "", wire.NewFault(wire.CodeBinaryMissing, binary+" is not an executable file; make it executable, or set llama_server.binary to a llama-server")
+	case strings.ContainsRune(binary, filepath.Separator):
+		return "", wire.NewFault(wire.CodeBinaryMissing, binary+" does not exist; set llama_server.binary to a llama-server (llama.cpp)")
+	}
+	return "", wire.NewFault(wire.CodeBinaryMissing, binary+" is not on PATH; install llama.cpp, or set llama_server.binary to its llama-server")
+}
+
+// launchFault tells a file that can't be run from other failures.
+func launchFault(path string, err error) *wire.Fault {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOEXEC) {
+		return wire.NewFault(wire.CodeBinaryMissing, fmt.Sprintf("%s can't be run: %v; set llama_server.binary to a llama-server of this system", path, err))
+	}
+	return startFault("llama-server (%s) can't be started: %v", path, err)
+}
+
+// checkModel looks whether the file can be read and is a GGUF (its first bytes are the magic "GGUF").
+func checkModel(path string) *wire.Fault {
+	missing := func(why string) *wire.Fault {
+		return wire.NewFault(wire.CodeModelMissing, why+"; set the model's path to a GGUF file")
+	}
+	if path == "" {
+		return missing("the model has no path")
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return missing("the model " + path + " is not a file")
+	}
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return missing("the model " + path + " does not exist")
+	} else if err != nil {
+		return missing(fmt.Sprintf("the model %s can't be read: %v", path, err))
+	}
+	defer file.Close()
+	magic := make([]byte, 4)
+	if _, err := io.ReadFull(file, magic); err != nil || string(magic) != "GGUF" {
+		return missing("the model " + path + " is no GGUF file")
+	}
+	return nil
+}
