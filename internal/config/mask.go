@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"log/slog"
 	"reflect"
 	"regexp"
 	"slices"
@@ -20,6 +21,12 @@ func (c *Config) Masked() []byte {
 	p.structure(0, reflect.ValueOf(*c))
 	return p.out.Bytes()
 }
+
+// String is Masked, so that printing a Config tells no secret.
+func (c Config) String() string { return string(c.Masked()) }
+
+// LogValue is Masked, so that logging a Config, in JSON too, tells no secret.
+func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // printer writes block YAML, two spaces a level, in the order of the structure's fields.
 type printer struct{ out bytes.Buffer }

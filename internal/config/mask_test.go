@@ -1,6 +1,9 @@
 package config
 
 import (
+	"bytes"
+	"fmt"
+	"log/slog"
 	"reflect"
 	"strings"
 	"testing"
@@ -31,6 +34,18 @@ debug: {token: hunter2}
 	}
 	if text := string(mustLoad(t, "").Config.Masked()); !strings.Contains(text, "api_key: \"\"\n") {
 		t.Errorf("an empty secret isn't shown as empty in\n%s", text)
+	}
+}
+
+func TestPrintingHidesSecrets(t *testing.T) {
+	var log bytes.Buffer
+	config := mustLoad(t, "llama_server: {api_key: hunter2}\n").Config
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "config", config)
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "config", &config)
+	for _, text := range []string{log.String(), fmt.Sprint(config), fmt.Sprintf("%+v", &config)} {
+		if strings.Contains(text, "hunter2") || !strings.Contains(text, "api_key") {
+			t.Errorf("got %s", text)
+		}
 	}
 }
 
