@@ -20,7 +20,7 @@ func findBinary(binary string) (string, *wire.Fault) {
 	switch {
 	case err == nil:
 		return path, nil
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EISDIR):
 		return "", wire.NewFault(wire.CodeBinaryMissing, binary+" is not an executable file; make it executable, or set llama_server.binary to a llama-server")
 	case strings.ContainsRune(binary, filepath.Separator):
 		return "", wire.NewFault(wire.CodeBinaryMissing, binary+" does not exist; set llama_server.binary to a llama-server (llama.cpp)")

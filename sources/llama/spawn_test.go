@@ -1,0 +1,422 @@
+//go:build unix
+
+package llama
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"sluice/internal/wire"
+)
+
+func TestOneStartServesAllWhoWait(t *testing.T) {
+	f := fake{Gated: true}
+	o := f.options(t)
+	o.CtxSize, o.Parallel, o.GPULayers, o.Args = 512, 3, "7", []string{"--threads", "2"}
+	t.Setenv("SLUICE_LOG_LEVEL", "debug")
+	t.Setenv("LLAMA_ARG_PORT", "1")
+	t.Setenv(envKey, "theirs")
+	s := newServer(t, o)
+	if len(f.pids()) != 0 {
+		t.Error("started before the first chat")
+	}
+	var all sync.WaitGroup
+	loading := make(chan struct{}, 8)
+	for range 8 {
+		all.Go(func() {
+			lease, err := s.Acquire(t.Context(), func(phase Phase) {
+				if phase == PhaseModelLoad {
+					loading <- struct{}{}
+				}
+			})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if lease.Load <= 0 {
+				t.Error("the wait for the start was not counted")
+			}
+			lease.Release()
+		})
+	}
+	for range 8 {
+		<-loading
+	}
+	note(f.Folder, "loaded", "")
+	all.Wait()
+	if n := len(f.pids()); n != 1 {
+		t.Errorf("%d starts", n)
+	}
+	checkArguments(t, f, o)
+	folder := filepath.Dir(socketOf(t, f))
+	if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the socket's folder: %v %v", info, err)
+	}
+	_ = s.Close(t.Context())
+	if _, err := os.Stat(folder); err == nil {
+		t.Error("the socket's folder is left")
+	}
+	if runs(f.pids()[0]) {
+		t.Error("the server outlived Close")
+	}
+	_, err := s.Acquire(t.Context(), nil)
+	wantFault(t, err, wire.CodeInternal, "stopping")
+}
+
+func socketOf(t *testing.T, f fake) string {
+	argv, err := os.ReadFile(filepath.Join(f.Folder, "argv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := strings.Split(string(argv), "\n")
+	return args[slices.Index(args, "--host")+1]
+}
+
+func checkArguments(t *testing.T, f fake, o ServerOptions) {
+	t.Helper()
+	argv, _ := os.ReadFile(filepath.Join(f.Folder, "argv"))
+	want := []string{"-m", o.ModelPath, "--host", socketOf(t, f), "--parallel", "3", "-c", "1536", "-ngl", "7", "--threads", "2"}
+	if got := strings.Split(string(argv), "\n"); !slices.Equal(got, want) {
+		t.Errorf("argv %q, want %q", got, want)
+	}
+	env, _ := os.ReadFile(filepath.Join(f.Folder, "env"))
+	for _, entry := range strings.Split(string(env), "\n") {
+		name, value, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, "SLUICE_") || strings.HasPrefix(name, "LLAMA_ARG_") {
+			t.Errorf("%s was handed on", name)
+		}
+		if name == envKey && len(value) != 64 {
+			t.Errorf("the key is %q", value)
+		}
+	}
+}
+
+func TestACrashIsExplainedAndTheNextChatStartsAgain(t *testing.T) {
+	f := fake{Flood: 300}
+	s := newServer(t, f.options(t))
+	for n := 1; n <= 2; n++ {
+		lease := acquire(t, s)
+		_, _, err := lease.get(t.Context(), "/crash", lease.Key, 1)
+		if err == nil {
+			t.Fatal("no crash")
+		}
+		fault := lease.Describe(err)
+		wantFault(t, fault, wire.CodeInternal, "exit status 9", "about to crash", "flood 299", "[redacted]")
+		if strings.Contains(fault.Message, lease.Key) || len(fault.Message) > excerptBytes+1000 {
+			t.Errorf("the key is in the message, or it is too long (%d bytes)", len(fault.Message))
+		}
+		lease.Release()
+		if got := len(f.pids()); got != n {
+			t.Errorf("%d starts, want %d", got, n)
+		}
+	}
+}
+
+func TestAKilledServerIsExplained(t *testing.T) {
+	var f fake
+	s := newServer(t, f.options(t))
+	lease := acquire(t, s)
+	if err := syscall.Kill(lease.instance.child.PID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	wantFault(t, lease.Describe(fmt.Errorf("EOF")), wire.CodeInternal, "signal: killed")
+	if runs(f.pids()[0]) {
+		t.Error("the server outlived its wrapper")
+	}
+	lease.Release()
+}
+
+func TestAFailedStartIsExplainedAndDelaysTheNext(t *testing.T) {
+	f := fake{Breakable: true}
+	o := f.options(t)
+	note(f.Folder, "broken", "")
+	s := newServer(t, o)
+	_, err := s.Acquire(t.Context(), nil)
+	wantFault(t, err, wire.CodeInternal, "exit status 3", "out of memory")
+	if err := os.Remove(filepath.Join(f.Folder, "broken")); err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	delay, due := s.delay, s.failedAt.Add(s.delay)
+	s.mu.Unlock()
+	if delay != firstRetry {
+		t.Errorf("delay %s", delay)
+	}
+	lease := acquire(t, s)
+	if time.Now().Before(due) {
+		t.Error("the next start didn't wait")
+	}
+	lease.Release()
+	if s.delay != 0 {
+		t.Error("the delay outlives a start that succeeded")
+	}
+}
+
+func TestNextRetry(t *testing.T) {
+	var got []time.Duration
+	for delay := nextRetry(0); len(got) < 7; delay = nextRetry(delay) {
+		got = append(got, delay/time.Second)
+	}
+	if want := []time.Duration{1, 2, 4, 8, 16, 30, 30}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestStartupTimeout(t *testing.T) {
+	for name, f := range map[string]fake{"never loaded": {Gated: true, IgnoreTerm: true}, "never listens": {Deaf: true}} {
+		t.Run(name, func(t *testing.T) {
+			o := f.options(t)
+			o.StartupTimeout = 300 * time.Millisecond
+			s := newServer(t, o)
+			_, err := s.Acquire(t.Context(), nil)
+			wantFault(t, err, wire.CodeInternal, "300ms", "llama_server.startup_timeout")
+			for _, pid := range f.pids() {
+				if runs(pid) {
+					t.Error("the server is left")
+				}
+			}
+		})
+	}
+}
+
+func TestWhatIsNotOursIsRefused(t *testing.T) {
+	for name, f := range map[string]fake{"takes any key": {AnyKey: true}, "has another key": {DropKey: true}} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, f.options(t))
+			_, err := s.Acquire(t.Context(), nil)
+			wantFault(t, err, wire.CodeInternal, "not the llama-server", envKey)
+			if runs(f.pids()[0]) {
+				t.Error("the server is left")
+			}
+		})
+	}
+}
+
+func TestMissingThings(t *testing.T) {
+	var f fake
+	good := f.options(t)
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	text, empty := filepath.Join(f.Folder, "text"), filepath.Join(f.Folder, "empty")
+	note(f.Folder, "text", "no model")
+	note(f.Folder, "empty", "")
+	script := filepath.Join(f.Folder, "script")
+	if err := os.WriteFile(script, []byte("#!/nonexistent/interpreter\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		binary, model string
+		code          wire.Code
+		word          string
+	}{
+		"no such path":        {"/nonexistent/llama-server", good.ModelPath, wire.CodeBinaryMissing, "/nonexistent/llama-server"},
+		"not on PATH":         {"no-such-llama-server", good.ModelPath, wire.CodeBinaryMissing, "PATH"},
+		"not executable":      {text, good.ModelPath, wire.CodeBinaryMissing, "executable"},
+		"a folder":            {f.Folder, good.ModelPath, wire.CodeBinaryMissing, "executable"},
+		"no interpreter":      {script, good.ModelPath, wire.CodeBinaryMissing, script},
+		"no such model":       {good.Binary, "/nonexistent.gguf", wire.CodeModelMissing, "/nonexistent.gguf"},
+		"no model":            {good.Binary, "", wire.CodeModelMissing, "path"},
+		"a model's folder":    {good.Binary, f.Folder, wire.CodeModelMissing, "not a file"},
+		"no GGUF":             {good.Binary, text, wire.CodeModelMissing, "GGUF"},
+		"empty":               {good.Binary, empty, wire.CodeModelMissing, "GGUF"},
+		"the binary is first": {"no-such-llama-server", "/nonexistent.gguf", wire.CodeBinaryMissing, "PATH"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, ServerOptions{Binary: c.binary, ModelPath: c.model})
+			for range 2 {
+				wantFault(t, s.Warm(t.Context(), nil), c.code, c.word)
+			}
+			if s.delay != 0 {
+				t.Error("a missing thing makes the next start wait")
+			}
+			if left, _ := os.ReadDir(temporary); len(left) != 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+func TestAnUnusedServerIsStopped(t *testing.T) {
+	var f fake
+	o := f.options(t)
+	o.IdleTimeout = 20 * time.Millisecond
+	s := newServer(t, o)
+	if err := s.Warm(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the warmed server ended", func() bool { return !runs(f.pids()[0]) })
+	lease := acquire(t, s)
+	used := lease.instance
+	lease.Release()
+	<-used.ended
+	acquire(t, s).Release()
+	if n := len(f.pids()); n != 3 {
+		t.Errorf("%d starts", n)
+	}
+}
+
+func TestWhoGivesUpWhileItStartsReturns(t *testing.T) {
+	f := fake{Gated: true}
+	s := newServer(t, f.options(t))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	reason := fmt.Errorf("given up")
+	_, err := s.Acquire(ctx, func(phase Phase) {
+		if phase == PhaseModelLoad {
+			cancel(reason)
+		}
+	})
+	if err != reason {
+		t.Errorf("got %v", err)
+	}
+	note(f.Folder, "loaded", "")
+	acquire(t, s).Release()
+	if n := len(f.pids()); n != 1 {
+		t.Errorf("%d starts", n)
+	}
+}
+
+func TestCloseWhileItStarts(t *testing.T) {
+	f := fake{Gated: true, IgnoreTerm: true}
+	s := newServer(t, f.options(t))
+	failed := make(chan error)
+	loading := make(chan struct{})
+	go func() {
+		failed <- s.Warm(t.Context(), func(phase Phase) {
+			if phase == PhaseModelLoad {
+				close(loading)
+			}
+		})
+	}()
+	<-loading
+	_ = s.Close(t.Context())
+	wantFault(t, <-failed, wire.CodeInternal, "stopping")
+	if runs(f.pids()[0]) {
+		t.Error("the server outlived Close")
+	}
+}
+
+func TestCloseKillsWhatRefusesToEnd(t *testing.T) {
+	f := fake{IgnoreTerm: true}
+	o := f.options(t)
+	o.StopTimeout = time.Hour
+	s := newServer(t, o)
+	acquire(t, s).Release()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_ = s.Close(ctx)
+	if runs(f.pids()[0]) {
+		t.Error("the server outlived Close")
+	}
+}
+
+func TestASpawnedServersSlotsAreItsLimit(t *testing.T) {
+	for _, c := range []struct{ slots, parallel, want int }{{2, 0, 2}, {4, 3, 3}, {2, 8, 2}} {
+		f := fake{Slots: c.slots}
+		o := f.options(t)
+		o.Parallel = c.parallel
+		s := newServer(t, o)
+		lease := acquire(t, s)
+		if got := lease.instance.capacity; got != c.want {
+			t.Errorf("%+v: got %d", c, got)
+		}
+		if _, ok := lease.Idle(t.Context()); !ok {
+			t.Error("idle slots were not seen")
+		}
+		lease.Release()
+	}
+}
+
+func TestADeafServerIsKilledAndTheNextChatStartsAgain(t *testing.T) {
+	f := fake{IgnoreTerm: true}
+	o := f.options(t)
+	o.StopTimeout = time.Hour // it is not asked first
+	s := newServer(t, o)
+	deaf, other := acquire(t, s), acquire(t, s)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	deaf.abort(cancel)
+	wantFault(t, context.Cause(ctx), wire.CodeInternal, "/health", "killed")
+	wantFault(t, other.Describe(fmt.Errorf("EOF")), wire.CodeInternal, "/health", "killed")
+	if runs(f.pids()[0]) {
+		t.Error("the server is left")
+	}
+	deaf.Release()
+	other.Release()
+	acquire(t, s).Release()
+	if n := len(f.pids()); n != 2 {
+		t.Errorf("%d starts", n)
+	}
+}
+
+// runEngine acquires a lease and lives until it is killed.
+func runEngine(args []string) int {
+	s := NewServer(ServerOptions{Binary: args[0], ModelPath: args[1]})
+	if _, err := s.Acquire(context.Background(), nil); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("ready")
+	select {}
+}
+
+func TestAKilledEngineLeavesNothing(t *testing.T) {
+	f := fake{Grandchild: runtime.GOOS == "linux", IgnoreTerm: true}
+	o := f.options(t)
+	engine := exec.Command(os.Args[0], "engine", o.Binary, o.ModelPath)
+	out, err := engine.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = engine.Wait() }()
+	line := make([]byte, len("ready\n"))
+	if _, err := out.Read(line); err != nil || string(line) != "ready\n" {
+		t.Fatalf("%q %v", line, err)
+	}
+	family := f.pids()
+	if text, err := os.ReadFile(filepath.Join(f.Folder, "grandchild")); err == nil {
+		grandchild, _ := strconv.Atoi(string(text))
+		family = append(family, grandchild)
+	}
+	socket := socketOf(t, f)
+	if err := engine.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "server and grandchild ended", func() bool { return !slices.ContainsFunc(family, runs) })
+	until(t, "the socket's folder is removed", func() bool { return !has(filepath.Dir(socket), "") })
+}
+
+func TestALongTemporaryFolderIsAvoided(t *testing.T) {
+	long := filepath.Join(t.TempDir(), strings.Repeat("long", 20))
+	if err := os.Mkdir(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, temporary := range []string{long, "/nonexistent"} {
+		t.Setenv("TMPDIR", temporary)
+		p, err := newPlace()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if socket := p.args[1]; len(socket) > longestSocketPath || filepath.Dir(filepath.Dir(socket)) != "/tmp" {
+			t.Errorf("socket %s", socket)
+		}
+		if err := p.remove(); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, _ := os.ReadDir(long); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
