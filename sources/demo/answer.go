@@ -26,7 +26,7 @@ type Answer struct {
 	model     *Model
 	sampler   *Sampler
 	options   AnswerOptions
-	last      Token   // the token that was given out last
+	last      Token   // the token that was given out last; at first beginToken, which only openings follow
 	drafted   []Token // of the first sentence, still to be given out
 	sentences int     // that were given out
 	length    int     // in sentences, drawn when the answer starts
@@ -40,7 +40,7 @@ func (m *Model) NewAnswer(options AnswerOptions) *Answer {
 		model:   m,
 		sampler: m.NewSampler(options.Temperature, random),
 		options: options,
-		last:    byteToken('\n'),
+		last:    beginToken,
 		length:  minSentences + random.IntN(maxSentences-minSentences+1),
 	}
 	a.drafted = a.firstSentence(topicWords(options.Topic))
@@ -70,7 +70,7 @@ func (a *Answer) follow() Token {
 	token := a.sampler.Next(a.last)
 	trusted := a.options.Temperature <= 0 && !a.options.IgnoreEnd
 	if token == endToken && !trusted {
-		return a.model.spaced(a.sampler.Next(byteToken('\n'))) // as if a new paragraph began
+		return a.model.spaced(a.sampler.Next(beginToken)) // as if a new paragraph began
 	}
 	return token
 }
@@ -96,8 +96,10 @@ func (a *Answer) firstSentence(topic []string) []Token {
 
 func (a *Answer) draft() []Token {
 	var tokens []Token
-	for token := byteToken('\n'); len(tokens) < draftTokens && !a.model.endsSentence(token); {
-		token = a.sampler.Next(token)
+	for token := beginToken; len(tokens) < draftTokens && !a.model.endsSentence(token); {
+		if token = a.sampler.Next(token); token == endToken {
+			break // a corpus without sentences
+		}
 		tokens = append(tokens, token)
 	}
 	return tokens

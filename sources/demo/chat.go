@@ -7,9 +7,6 @@ import (
 	"time"
 )
 
-// flushBytes is how much of an unpaced answer is sent at once.
-const flushBytes = 32 << 10
-
 // chat answers POST /v1/chat/completions. It holds a slot from here to the end of
 // the answer, and ends early when the client leaves.
 func (h *handler) chat(w http.ResponseWriter, r *http.Request) {
@@ -33,13 +30,18 @@ func (h *handler) chat(w http.ResponseWriter, r *http.Request) {
 	}
 	defer h.slots.release(slot)
 	generation := &generation{
-		answer:   h.model.NewAnswer(request.answerOptions()),
+		call:     request.toolCall(),
 		interval: h.interval,
 		limit:    contextLength - prompt,
 		done:     completion{promptTokens: prompt, promptDuration: time.Since(begun)},
 	}
 	if limit := request.limit(); limit > 0 {
 		generation.limit = min(generation.limit, limit)
+	}
+	if generation.call != nil {
+		generation.next = generation.call.tokens()
+	} else {
+		generation.next = h.model.NewAnswer(request.answerOptions()).Next
 	}
 	if request.Stream {
 		h.stream(w, r, request, generation)
@@ -48,15 +50,10 @@ func (h *handler) chat(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// output takes the tokens of a generation.
-type output interface {
-	token(Token) error // takes one token, at once or with later ones
-	flush() error      // sends what was taken: nothing comes for a while
-}
-
-// generation is one answer being made.
+// generation is one answer, or one tool call, being made.
 type generation struct {
-	answer   *Answer
+	next     func() (Token, bool)
+	call     *toolCall     // nil for an answer
 	interval time.Duration // between tokens; 0: none
 	limit    int           // of tokens
 	done     completion    // filled when run returns without error
@@ -67,9 +64,9 @@ func (g *generation) run(ctx context.Context, out output) error {
 	start := time.Now()
 	g.done.reason = "length"
 	for ; g.done.tokens < g.limit; g.done.tokens++ {
-		token, more := g.answer.Next()
+		token, more := g.next()
 		if !more {
-			g.done.reason = "stop"
+			g.done.reason = g.endReason()
 			break
 		}
 		due := start.Add(time.Duration(g.done.tokens) * g.interval)
@@ -82,6 +79,14 @@ func (g *generation) run(ctx context.Context, out output) error {
 	}
 	g.done.duration = time.Since(start)
 	return ctx.Err()
+}
+
+// endReason is the finish_reason of what ended by itself.
+func (g *generation) endReason() string {
+	if g.call != nil {
+		return "tool_calls"
+	}
+	return "stop"
 }
 
 // waitUntil returns at once when the time has come, and otherwise calls before and
@@ -105,7 +110,7 @@ func waitUntil(ctx context.Context, due time.Time, before func() error) error {
 
 func (h *handler) stream(w http.ResponseWriter, r *http.Request, request *chatRequest, generation *generation) {
 	w.Header().Set("Content-Type", "text/event-stream")
-	out := &eventOutput{ctx: r.Context(), w: w, literals: h.literals, encoder: newChunkEncoder()}
+	out := &eventOutput{ctx: r.Context(), w: w, literals: h.literals, encoder: newChunkEncoder(), call: generation.call}
 	if request.ReturnProgress {
 		total, took := generation.done.promptTokens, generation.done.promptDuration
 		out.pending = out.encoder.progress(out.pending, 0, total, 0)
@@ -119,46 +124,15 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, request *chatRe
 	out.flush() // an error means that the client left, too
 }
 
-// eventOutput sends tokens as events.
-type eventOutput struct {
-	ctx      context.Context
-	w        http.ResponseWriter
-	literals [][]byte
-	encoder  *chunkEncoder
-	pending  []byte // chunks not yet sent
-}
-
-func (o *eventOutput) token(token Token) error {
-	o.pending = o.encoder.content(o.pending, o.literals[token])
-	if len(o.pending) < flushBytes {
-		return nil
-	}
-	return o.flush()
-}
-
-func (o *eventOutput) flush() error {
-	if len(o.pending) == 0 {
-		return o.ctx.Err()
-	}
-	_, err := o.w.Write(o.pending)
-	o.pending = o.pending[:0]
-	if err == nil {
-		err = http.NewResponseController(o.w).Flush()
-	}
-	if err == nil {
-		err = o.ctx.Err()
-	}
-	return err
-}
-
 // respond sends the whole answer as one JSON document.
 func (h *handler) respond(w http.ResponseWriter, r *http.Request, generation *generation) {
 	out := &textOutput{model: h.model}
 	if generation.run(r.Context(), out) != nil {
 		return
 	}
-	body := fmt.Appendf(nil, `{"choices":[{"finish_reason":"%s","index":0,"message":{"role":"assistant","content":%s}}],"created":%d,"model":"%s",`+
-		`"system_fingerprint":"%s","object":"chat.completion","usage":`, generation.done.reason, jsonString(string(out.text)),
+	body := fmt.Appendf(nil, `{"choices":[{"finish_reason":"%s","index":0,"message":`, generation.done.reason)
+	body = out.appendMessage(body, generation.call)
+	body = fmt.Appendf(body, `}],"created":%d,"model":"%s","system_fingerprint":"%s","object":"chat.completion","usage":`,
 		time.Now().Unix(), ModelName, systemFingerprint)
 	body = generation.done.appendUsage(body)
 	body = fmt.Appendf(body, `,"id":"%s","timings":`, completionID())
@@ -166,16 +140,3 @@ func (h *handler) respond(w http.ResponseWriter, r *http.Request, generation *ge
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Write(body) // a client that has gone needs no answer
 }
-
-// textOutput gathers the text of an answer.
-type textOutput struct {
-	model *Model
-	text  []byte
-}
-
-func (o *textOutput) token(token Token) error {
-	o.text = append(o.text, o.model.Text(token)...)
-	return nil
-}
-
-func (o *textOutput) flush() error { return nil }

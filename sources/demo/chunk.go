@@ -11,6 +11,8 @@ import (
 const (
 	contentHead  = `data: {"choices":[{"finish_reason":null,"index":0,"delta":{"content":`
 	contentTail  = `}}]`
+	callHead     = `data: {"choices":[{"finish_reason":null,"index":0,"delta":{"tool_calls":[{"index":0,`
+	callTail     = `}}]}}]`
 	roleChoice   = `data: {"choices":[{"finish_reason":null,"index":0,"delta":{"role":"assistant","content":null}}]`
 	finishChoice = `data: {"choices":[{"finish_reason":"%s","index":0,"delta":{}}]`
 	noChoice     = `data: {"choices":[]`
@@ -51,6 +53,20 @@ func (c *chunkEncoder) content(dst, literal []byte) []byte {
 	return append(c.appendCommon(dst), "}\n\n"...)
 }
 
+// openCall appends the chunk that names a called tool and begins its arguments.
+func (c *chunkEncoder) openCall(dst []byte, call *toolCall, literal []byte) []byte {
+	dst = fmt.Appendf(append(dst, callHead...), `"id":"%s","type":"function","function":{"name":%s,"arguments":`, call.id, jsonString(call.name))
+	dst = append(append(dst, literal...), callTail...)
+	return append(c.appendCommon(dst), "}\n\n"...)
+}
+
+// callArguments appends the chunk of one more piece of a tool call's arguments.
+func (c *chunkEncoder) callArguments(dst, literal []byte) []byte {
+	dst = append(append(dst, callHead...), `"function":{"arguments":`...)
+	dst = append(append(dst, literal...), callTail...)
+	return append(c.appendCommon(dst), "}\n\n"...)
+}
+
 func (c *chunkEncoder) role(dst []byte) []byte {
 	return append(c.appendCommon(append(dst, roleChoice...)), "}\n\n"...)
 }
@@ -79,7 +95,7 @@ func (c *chunkEncoder) finish(dst []byte, done completion, usage bool) []byte {
 
 // completion is what is known of an answer at its end.
 type completion struct {
-	reason         string // "stop" or "length"
+	reason         string // "stop", "length" or "tool_calls"
 	promptTokens   int
 	tokens         int
 	promptDuration time.Duration

@@ -17,7 +17,9 @@
 // falling frequency; and once more, without their leading space, the phrases that
 // begin an answer.
 //
-// Answer adds what a bigram can't know: how many sentences an answer has.
+// Answer adds what a bigram can't know: how many sentences an answer has, and what
+// it was asked about. Tool calls follow the chat template: when a request offers
+// tools and the user's last message holds "/call", the model calls one.
 //
 // # The GGUF file
 //

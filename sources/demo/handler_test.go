@@ -193,6 +193,22 @@ func TestSeedTemperatureAndLimit(t *testing.T) {
 	}
 }
 
+func TestHistoryChangesTheAnswer(t *testing.T) {
+	_, client := startDemo(t, Options{TokensPerSecond: -1})
+	contents := map[string]bool{}
+	for _, before := range []string{``, `{"role":"system","content":"Be brief."},`, `{"role":"system","content":"Be kind."},`} {
+		_, body := post(t, client, "/v1/chat/completions", `{"messages":[`+before+`{"role":"user","content":"hi"}]}`)
+		var answer chatAnswer
+		if err := json.Unmarshal([]byte(body), &answer); err != nil {
+			t.Fatal(err)
+		}
+		contents[answer.Choices[0].Message.Content] = true
+	}
+	if len(contents) != 3 {
+		t.Errorf("three histories, answers %v", contents)
+	}
+}
+
 func TestContextBoundsAnEndlessAnswer(t *testing.T) {
 	_, client := startDemo(t, Options{TokensPerSecond: -1})
 	_, body := post(t, client, "/v1/chat/completions", `{"messages":[{"role":"user","content":"x"}],"ignore_eos":true}`)

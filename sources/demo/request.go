@@ -30,6 +30,9 @@ type chatRequest struct {
 	Seed                *int64   `json:"seed"`
 	IgnoreEnd           bool     `json:"ignore_eos"`
 
+	Tools      []tool          `json:"tools"`
+	ToolChoice json.RawMessage `json:"tool_choice"`
+
 	conversation []message // decoded from Messages
 }
 
