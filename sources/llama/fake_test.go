@@ -1,3 +1,5 @@
+//go:build unix
+
 package llama
 
 import (
@@ -16,8 +18,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"sluice/internal/wire"
 )
 
 // fake says how a llama-server misbehaves. It stands in for the real one where a fault is needed.
@@ -34,12 +34,15 @@ type fake struct {
 	Slots      int
 }
 
-// runFake is the fake's main.
-func runFake(options string, args []string) int {
+func init() { programs["llama-server"], programs["engine"] = runFake, runEngine }
+
+// runFake is the fake's main: args are its options and the arguments of llama-server.
+func runFake(args []string) int {
 	var f fake
-	if err := json.Unmarshal([]byte(options), &f); err != nil {
+	if err := json.Unmarshal([]byte(args[0]), &f); err != nil {
 		return 90
 	}
+	args = args[1:]
 	note(f.Folder, "argv", strings.Join(args, "\n"))
 	note(f.Folder, "env", strings.Join(os.Environ(), "\n"))
 	note(f.Folder, fmt.Sprintf("start-%d", time.Now().UnixNano()), strconv.Itoa(os.Getpid()))
@@ -141,23 +144,6 @@ func (f *fake) pids() (pids []int) {
 	return pids
 }
 
-// newServer returns a server that is closed with the test.
-func newServer(t *testing.T, o ServerOptions) *Server {
-	t.Helper()
-	s := NewServer(o)
-	t.Cleanup(func() { _ = s.Close(t.Context()) })
-	return s
-}
-
-func acquire(t *testing.T, s *Server) *Lease {
-	t.Helper()
-	lease, err := s.Acquire(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lease
-}
-
 // until waits for a condition of a real process.
 func until(t *testing.T, what string, condition func() bool) {
 	t.Helper()
@@ -179,18 +165,4 @@ func until(t *testing.T, what string, condition func() bool) {
 func runs(pid int) bool {
 	state, err := exec.Command("ps", "-o", "state=", "-p", strconv.Itoa(pid)).Output()
 	return err == nil && !strings.HasPrefix(string(state), "Z")
-}
-
-// wantFault checks an error's code and the words of its message.
-func wantFault(t *testing.T, err error, code wire.Code, words ...string) {
-	t.Helper()
-	fault, ok := err.(*wire.Fault)
-	if !ok || fault.Code != code {
-		t.Fatalf("got %v, want %s", err, code)
-	}
-	for _, word := range words {
-		if !strings.Contains(fault.Message, word) {
-			t.Errorf("the message doesn't say %q: %s", word, fault.Message)
-		}
-	}
 }

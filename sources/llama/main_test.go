@@ -10,17 +10,16 @@ import (
 	"sluice/internal/process"
 )
 
-// TestMain also is the guardian, the engine and the llama-server of the tests, which run this binary
-// once more. os.Exit would take a second under the race detector.
+// programs are what the test binary also is, by its first argument: the guardian, and for real
+// processes the engine and the llama-server of the tests.
+var programs = map[string]func(args []string) int{
+	"guardian": func([]string) int { return process.RunGuardian(os.Stdin) },
+}
+
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
-		switch os.Args[1] {
-		case "guardian":
-			syscall.Exit(process.RunGuardian(os.Stdin))
-		case "engine":
-			syscall.Exit(runEngine(os.Args[2:]))
-		case "llama-server":
-			syscall.Exit(runFake(os.Args[2], os.Args[3:]))
+		if program := programs[os.Args[1]]; program != nil {
+			syscall.Exit(program(os.Args[2:])) // os.Exit takes a second under the race detector
 		}
 	}
 	goleak.VerifyTestMain(m)

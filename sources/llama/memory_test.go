@@ -5,8 +5,11 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
+
+	"sluice/internal/wire"
 )
 
 // memory is an attached server within the test, reached by pipes, so that time can be the test's.
@@ -111,5 +114,36 @@ func (m *memory) attach(t *testing.T, o ServerOptions) (*Server, func()) {
 	return s, func() {
 		_ = s.Close(t.Context())
 		_ = m.server.Close()
+	}
+}
+
+// newServer returns a server that is closed with the test.
+func newServer(t *testing.T, o ServerOptions) *Server {
+	t.Helper()
+	s := NewServer(o)
+	t.Cleanup(func() { _ = s.Close(t.Context()) })
+	return s
+}
+
+func acquire(t *testing.T, s *Server) *Lease {
+	t.Helper()
+	lease, err := s.Acquire(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
+// wantFault checks an error's code and the words of its message.
+func wantFault(t *testing.T, err error, code wire.Code, words ...string) {
+	t.Helper()
+	fault, ok := err.(*wire.Fault)
+	if !ok || fault.Code != code {
+		t.Fatalf("got %v, want %s", err, code)
+	}
+	for _, word := range words {
+		if !strings.Contains(fault.Message, word) {
+			t.Errorf("the message doesn't say %q: %s", word, fault.Message)
+		}
 	}
 }

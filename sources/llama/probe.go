@@ -37,7 +37,7 @@ func pause(ctx context.Context, stop <-chan struct{}, d time.Duration) bool {
 // says that it is loading. loading is called at the first 503. It reports false when ctx ended or stop
 // closed before.
 func (e Endpoint) awaitLoaded(ctx context.Context, stop <-chan struct{}, loading func()) bool {
-	for wait := 5 * time.Millisecond; pause(ctx, stop, wait); wait = min(2*wait, 100*time.Millisecond) {
+	for wait := 5 * time.Millisecond; pause(ctx, stop, wait); wait = min(2*wait, 50*time.Millisecond) {
 		status, _, err := e.get(ctx, "/health", "", maxProbeBody)
 		switch {
 		case err != nil:
