@@ -131,6 +131,21 @@ func TestTextAfterAGapStartsALine(t *testing.T) {
 	})
 }
 
+// TestARequestThatLostEverythingQueuesAnew: it goes behind those that had something waiting.
+func TestARequestThatLostEverythingQueuesAnew(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, w := blocked(t, Options{PendingBytes: 500})
+		fat, thin := s.Lane("fat"), s.Lane("thin")
+		mustPut(t, fat, event("fat", 0, 400))
+		mustPut(t, thin, event("thin", 0, 200))
+		mustPut(t, fat, event("fat", 1, 200))
+		w.take()
+		if got := brief(parse(t, bytes.Join(w.rest(t, s), nil))); got != "thin:event:0 fat:event:1" {
+			t.Error(got)
+		}
+	})
+}
+
 // TestInFlightCountsAsPending: what the writer has taken still counts until it is written.
 func TestInFlightCountsAsPending(t *testing.T) {
 	for _, policy := range []Policy{Coalesce, Drop} {
@@ -227,6 +242,22 @@ func TestGateHoldsWhileGuaranteedFramesWait(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestGateHoldsFromTheBoundOn(t *testing.T) {
+	for missing, held := range map[int64]bool{0: true, 1: false} {
+		bubble(t, func(t *testing.T) {
+			size := int64(cost(new(kept("first", 0))))
+			s, w := blocked(t, Options{GuaranteedBytes: size + missing})
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := s.Gate(ctx); (err != nil) != held {
+				t.Errorf("%d bytes below the bound the gate returned %v", missing, err)
+			}
+			w.take()
+			w.rest(t, s)
+		})
+	}
 }
 
 func TestDropsAreNumberedInTheLog(t *testing.T) {

@@ -61,6 +61,21 @@ func TestCloseIsPatientWithASlowReader(t *testing.T) {
 	})
 }
 
+// TestPatienceStartsAnewWithEachByte: it is the time since the last one.
+func TestPatienceStartsAnewWithEachByte(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var unread atomic.Int64
+		s, w := blocked(t, Options{Unread: func() (int, bool) { return int(unread.Load()), true }})
+		start := time.Now()
+		time.AfterFunc(2*time.Second, func() { unread.Store(1) })
+		err := s.Close(context.Background(), 3*time.Second)
+		if took := time.Since(start); !errors.Is(err, ErrGivenUp) || took < 5*time.Second || took > 6*time.Second {
+			t.Errorf("after %v: %v", took, err)
+		}
+		w.take()
+	})
+}
+
 func TestCloseEndsWithItsContext(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, w := blocked(t, Options{})

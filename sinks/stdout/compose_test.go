@@ -155,6 +155,25 @@ func TestAQuietStreamIsNotStarved(t *testing.T) {
 	}
 }
 
+// TestWhoCaughtUpOwesNothing: a long line is paid for only while others wait beside it.
+func TestWhoCaughtUpOwesNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, w := blocked(t, Options{})
+		a, b := s.Lane("a"), s.Lane("b")
+		mustPut(t, a, event("a", 0, pieceBytes))
+		w.take() // the long line is in flight
+		mustPut(t, a, event("a", 1, 100))
+		for n := range 20 {
+			mustPut(t, b, event("b", n, turnBytes))
+		}
+		w.take()
+		if got := brief(parse(t, w.take())); !strings.HasPrefix(got, "a:event:1 b:event:0 ") {
+			t.Error(got)
+		}
+		w.rest(t, s)
+	})
+}
+
 func TestStreamsGetEqualShares(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, w := blocked(t, Options{})

@@ -48,7 +48,7 @@ func (m *mailbox) append(p *pages, l *Lane, f *wire.Frame) {
 	if f.Deferred != nil {
 		e.page = &page{deferred: f.Deferred}
 	} else {
-		if m.last == nil || len(m.last.buf) >= lineRoom {
+		if m.last == nil || !m.last.fits(f.Class, size) {
 			m.last = p.get(size)
 		}
 		e.page, e.at = m.last, len(m.last.buf)

@@ -73,6 +73,11 @@ func TestPagesAreRecycled(t *testing.T) {
 		if n := len(s.pages.free); n == 0 || n > 2 {
 			t.Errorf("%d pages", n)
 		}
+		for _, pg := range s.pages.free {
+			if len(pg.buf) != 0 || cap(pg.buf) != pageCapacity {
+				t.Errorf("a free page has %d of %d bytes in use", len(pg.buf), cap(pg.buf))
+			}
+		}
 		w.rest(t, s)
 	})
 }
@@ -99,7 +104,41 @@ func TestBigPagesAndBigRingsAreFreed(t *testing.T) {
 	})
 }
 
-// discard takes everything and tells when it has.
+// TestReplacedFramesLeaveNoHoles: what was replaced takes no memory in the pages of what waits.
+func TestReplacedFramesLeaveNoHoles(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, w := blocked(t, Options{})
+		l := s.Lane("1")
+		const rounds, size = 300, 10_000
+		for n := range rounds {
+			for range 5 {
+				mustPut(t, l, padded(wire.LatestWins, "latest", "1", n, size))
+			}
+			mustPut(t, l, kept("1", n))
+		}
+		if inUse, _ := held(s, l.box); inUse > rounds*size*5/4 {
+			t.Errorf("%d bytes are kept for %d", inUse, rounds*size)
+		}
+		w.take()
+		if lines := parse(t, bytes.Join(w.rest(t, s), nil)); len(lines) != 2*rounds {
+			t.Errorf("%d lines", len(lines))
+		}
+	})
+}
+
+func TestAPieceForgetsWhatItWrote(t *testing.T) {
+	p := piece{buf: make([]byte, 10, pieceBytes), encoded: make([]byte, bufferKept+1), frames: 3, planned: 5}
+	p.deferred = append(p.deferred, deferredLine{line: encode(nil)})
+	p.reset()
+	if p.deferred = p.deferred[:1]; p.deferred[0].line != nil {
+		t.Error("a deferred line is kept")
+	}
+	if cap(p.buf) != pieceBytes || len(p.buf) != 0 || p.encoded != nil || p.frames != 0 || p.planned != 0 {
+		t.Errorf("kept %d and %d bytes of memory", cap(p.buf), cap(p.encoded))
+	}
+}
+
+// discard takes everything.
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -2,8 +2,7 @@ package stdout
 
 import "sluice/internal/wire"
 
-// lineRoom is what a merged line of the default size takes, with its head and tail: a page with so
-// much in it takes no further line.
+// lineRoom is what a merged line of the default size takes, with its head and tail.
 const lineRoom = 33 << 10
 
 // pageCapacity is the size in bytes of a page: two merged lines fit, so that a merge never
@@ -21,6 +20,14 @@ type page struct {
 	entries  int // entries whose bytes are in buf; the page is recycled when none is left
 }
 
+// fits reports whether the page has room for another line, and for what may be merged into it.
+func (pg *page) fits(class wire.Class, size int) bool {
+	if class == wire.Mergeable {
+		size = max(size, lineRoom)
+	}
+	return len(pg.buf)+size <= cap(pg.buf)
+}
+
 func (pg *page) add(f *wire.Frame) {
 	pg.buf = append(append(append(pg.buf, f.Head...), f.Text...), f.Tail...)
 }
@@ -28,9 +35,9 @@ func (pg *page) add(f *wire.Frame) {
 // pages is the free list that mailboxes take pages from. It is guarded by the sink's lock.
 type pages struct{ free []*page }
 
-// get returns an empty page for a line of size bytes.
+// get returns an empty page, a new one with room for a line of size bytes.
 func (p *pages) get(size int) *page {
-	if n := len(p.free); n > 0 && size <= pageCapacity {
+	if n := len(p.free); n > 0 {
 		pg := p.free[n-1]
 		p.free[n-1] = nil
 		p.free = p.free[:n-1]
