@@ -71,3 +71,16 @@ func TestGuardianKillsWhatIsLeft(t *testing.T) {
 		t.Error("a process that isn't ours was killed")
 	}
 }
+
+func FuzzReadTargets(f *testing.F) {
+	f.Add(`{"marker":"_SLUICE_CHILD_1","group":7,"scratch":"/tmp/x"}` + "\n" + `{"marker":"_SLUICE_CHILD_1","gone":true}` + "\n")
+	f.Add(`{"marker":"_SLUICE_CHILD_1","group":1}`)
+	f.Add(`{"group":-1}` + "\n{")
+	f.Fuzz(func(t *testing.T, input string) {
+		for marker, left := range readTargets(strings.NewReader(input)) {
+			if !strings.HasPrefix(marker, markerPrefix) || marker != left.Marker || left.Group < 0 || left.Group == 1 || left.Gone {
+				t.Errorf("the guardian would end %+v", left)
+			}
+		}
+	})
+}

@@ -47,11 +47,32 @@ func TestAKilledServerIsExplained(t *testing.T) {
 	if err := syscall.Kill(lease.instance.child.PID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	wantFault(t, lease.Describe(fmt.Errorf("EOF")), wire.CodeInternal, "signal: killed")
+	wantFault(t, lease.Describe(fmt.Errorf("EOF")), wire.CodeInternal, "signal: killed", "memory")
 	if runs(f.pids()[0]) {
 		t.Error("the server outlived its wrapper")
 	}
 	lease.Release()
+}
+
+func TestWhoWaitsForASlotOutlivesACrash(t *testing.T) {
+	f := fake{Slots: 1}
+	s := newServer(t, f.options(t))
+	first := acquire(t, s)
+	defer first.Release()
+	var phases []Phase
+	second, err := s.Acquire(t.Context(), func(phase Phase) {
+		phases = append(phases, phase)
+		if phase == PhaseQueue {
+			first.instance.child.Kill()
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Release()
+	if len(f.pids()) != 2 || second.Load <= 0 || !slices.Equal(phases[:2], []Phase{PhaseQueue, PhaseServerStart}) {
+		t.Errorf("%d starts, load %s, phases %q", len(f.pids()), second.Load, phases)
+	}
 }
 
 func TestAFailedStartIsExplainedAndDelaysTheNext(t *testing.T) {

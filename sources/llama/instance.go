@@ -41,7 +41,6 @@ type instance struct {
 func newInstance() *instance {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &instance{
-		phase: PhaseServerStart,
 		ctx:   ctx,
 		stop:  func(fault *wire.Fault) { cancel(asError(fault)) },
 		ended: make(chan struct{}),

@@ -48,7 +48,7 @@ func (l *Lease) Describe(err error) *wire.Fault {
 		return fault
 	}
 	if i.child.gone() {
-		return startFault("llama-server ended while it answered (%s); try again, the next chat starts it%s", i.child.State(), i.child.lastLines())
+		return startFault("llama-server ended while it answered (%s); try again, the next chat starts it%s", i.child.how(), i.child.lastLines())
 	}
 	return startFault("the connection to llama-server broke while it answered: %v; try again%s", plainError(err), i.child.lastLines())
 }

@@ -97,6 +97,16 @@ func (c *child) gone() bool {
 	}
 }
 
+// how tells how the process ended, with what probably killed it when we didn't. A shell as the wrapper
+// reports a killed server as 128+9.
+func (c *child) how() string {
+	state := c.State()
+	if state == "signal: killed" || state == "exit status 137" {
+		state += "; the system may have run out of memory"
+	}
+	return state
+}
+
 // lastLines is the end of a message: the newest output of the server.
 func (c *child) lastLines() string {
 	lines, size := c.tail.Lines(), 0

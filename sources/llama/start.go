@@ -96,7 +96,7 @@ func (s *Server) awaitReady(i *instance) *wire.Fault {
 		return i.stopped()
 	case i.child.gone():
 		i.child.finish()
-		return startFault("llama-server ended while it started (%s); check the model, the memory it needs and llama_server.args%s", i.child.State(), i.child.lastLines())
+		return startFault("llama-server ended while it started (%s); check the model, the memory it needs and llama_server.args%s", i.child.how(), i.child.lastLines())
 	case ctx.Err() != nil:
 		return startFault("llama-server was not ready after %s and was killed; raise llama_server.startup_timeout if the model needs longer%s", s.options.StartupTimeout, i.child.lastLines())
 	case err != nil:
