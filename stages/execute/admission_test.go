@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sluice/internal/wire"
@@ -62,13 +63,14 @@ func TestOverloadedByBytes(t *testing.T) {
 			if err := w.push(request(id, wire.MethodChat, &wire.ChatParams{Input: "1s"}, size)); err != nil {
 				t.Error(err)
 			}
+			synctest.Wait()
 		}
 		push("big", 1000) // runs at once: it doesn't wait
 		push("a", 60)
 		push("b", 41)
 		push("c", 40)
 		push("d", 1)
-		w.saying("0s b overloaded", "0s d overloaded", "0s big run_start", "0s big llm_start")
+		w.saying("0s big run_start", "0s big llm_start", "0s b overloaded", "0s d overloaded")
 		w.after(time.Second)
 		w.out.taken()
 		push("e", 61)

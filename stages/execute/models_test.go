@@ -1,0 +1,84 @@
+package execute
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"sluice/internal/wire"
+)
+
+// fakeModels are servers that are idle a time after a cancel, or never (0).
+type fakeModels struct {
+	idle        time.Duration
+	queue, load time.Duration
+	mu          sync.Mutex
+	leases, max int
+}
+
+// Acquire implements Models.
+func (m *fakeModels) Acquire(ctx context.Context, model string, phase func(wire.Phase)) (Lease, error) {
+	switch model {
+	case "panics":
+		panic("told to")
+	case "broken":
+		return nil, wire.NewFault(wire.CodeModelMissing, "no such file")
+	case "slow":
+		for _, p := range []wire.Phase{wire.PhaseServerStart, wire.PhaseModelLoad, wire.PhaseQueue} {
+			phase(p)
+			if err := sleep(ctx, time.Minute); err != nil {
+				return nil, err
+			}
+		}
+	}
+	time.Sleep(m.queue + m.load)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.leases++
+	m.max = max(m.max, m.leases)
+	return &fakeLease{models: m}, nil
+}
+
+// Warm implements Models.
+func (m *fakeModels) Warm(ctx context.Context, model string) error {
+	lease, err := m.Acquire(ctx, model, func(wire.Phase) {})
+	if err == nil {
+		lease.Release()
+	}
+	return err
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+type fakeLease struct {
+	models *fakeModels
+	once   sync.Once
+}
+
+// Release implements Lease.
+func (l *fakeLease) Release() {
+	l.once.Do(func() {
+		l.models.mu.Lock()
+		defer l.models.mu.Unlock()
+		l.models.leases--
+	})
+}
+
+// Waited implements Lease.
+func (l *fakeLease) Waited() (queue, load time.Duration) { return l.models.queue, l.models.load }
+
+// Idle implements Lease.
+func (l *fakeLease) Idle(ctx context.Context) bool {
+	if l.models.idle == 0 {
+		<-ctx.Done()
+		return false
+	}
+	return sleep(ctx, l.models.idle) == nil
+}
