@@ -54,12 +54,13 @@ type ModelRequest struct {
 // Message is one message of a conversation; Role is system, user or assistant.
 type Message struct{ Role, Content string }
 
-// Phase says what a chat waits for before its model step runs.
-type Phase uint8
+// Phase says what a chat waits for before its model step runs, in the words of the extension
+// progress.
+type Phase string
 
 // The phases before a model step.
 const (
-	PhaseServerStart Phase = iota + 1
-	PhaseModelLoad
-	PhaseQueue
+	PhaseServerStart Phase = "server_start"
+	PhaseModelLoad   Phase = "model_load"
+	PhaseQueue       Phase = "queue"
 )

@@ -1,0 +1,72 @@
+# Sluice. `make help` lists the targets.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+CACHE       := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/sluice
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+MODEL       := $(CACHE)/demo.gguf
+ROUNDS      ?= 5
+FUZZTIME    ?= 30s
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+.PHONY: build
+build: ## build bin/sluice
+	@mkdir -p bin
+	CGO_ENABLED=0 go build -trimpath -o bin/sluice ./cmd/sluice
+
+.PHONY: run
+run: build ## show the main job on the embedded demo model: the stream, then its raw lines
+	@echo
+	@echo '$$ sluice chat --demo "What is a pipe?"'
+	@bin/sluice chat --demo "What is a pipe?"
+	@echo
+	@echo '$$ echo {"id":1,"method":"chat","params":{"input":"What is a stream?"}} | sluice serve-stdio --demo'
+	@echo '{"id":1,"method":"chat","params":{"input":"What is a stream?"}}' | bin/sluice serve-stdio --demo
+
+.PHONY: test
+test: tools lint llama-server build model ## everything: formatting, vet, staticcheck, race tests, fuzz seeds, benchmarks once, end to end
+	LLAMA_SERVER="$$(.ci/llama-server)" LLAMA_MODEL="$(MODEL)" SLUICE="$(CURDIR)/bin/sluice" go test -race -shuffle=on ./...
+	cd bench && SLUICE="$(CURDIR)/bin/sluice" go test -race -shuffle=on ./...
+	go test -run '^$$' -bench . -benchtime 1x ./...
+	cd bench && SLUICE="$(CURDIR)/bin/sluice" go test -run '^$$' -bench . -benchtime 1x ./...
+
+.PHONY: tools
+tools: # what `make test` needs beyond Go and git; installed when root, named when not
+	@.ci/tools
+
+.PHONY: lint
+lint: ## gofmt, vet (Linux, macOS, Windows) and staticcheck
+	@unformatted="$$(gofmt -l cmd stages pipeline sources sinks internal bench)"; \
+	  [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }
+	go vet ./...
+	GOOS=darwin go vet ./...
+	GOOS=windows go vet ./...
+	cd bench && go vet ./...
+	go run $(STATICCHECK) ./...
+	cd bench && go run $(STATICCHECK) ./...
+
+.PHONY: llama-server
+llama-server: ## build a real llama-server once, into a cache outside the tree (or use $LLAMA_SERVER)
+	@.ci/llama-server
+
+.PHONY: model
+model: build # the demo model as a real GGUF file
+	@mkdir -p $(CACHE)
+	@bin/sluice model $(MODEL)
+
+.PHONY: bench
+bench: build ## measure the engine beside its peers, interleaved, medians of $(ROUNDS) rounds
+	cd bench && go run ./cmd/sluicebench -engine ../bin/sluice -rounds $(ROUNDS)
+
+.PHONY: fuzz
+fuzz: ## fuzz each target for $(FUZZTIME)
+	@set -e; for package in $$(grep -rl --include='*_test.go' 'func Fuzz' . | grep -v '^./bench' | xargs -n1 dirname | sort -u); do \
+	  for target in $$(grep -ho 'func Fuzz[A-Za-z]*' $$package/*_test.go | sed 's/func //'); do \
+	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package; done; done
+
+.PHONY: clean
+clean: ## remove bin/
+	rm -rf bin

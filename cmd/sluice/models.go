@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"time"
+
+	"sluice/internal/config"
+	"sluice/internal/process"
+	"sluice/internal/wire"
+	"sluice/pipeline"
+	"sluice/sources/demo"
+	"sluice/sources/llama"
+	"sluice/stages/execute"
+)
+
+// models are the model servers of one configuration: one attached server for all models, or one
+// spawned server per model.
+type models struct {
+	byName   map[string]*llama.Server
+	attached *llama.Server // set when llama_server.url is
+	launcher *process.Launcher
+	demo     *demo.Server // set with demo:
+}
+
+func newModels(settings *config.Config, log *slog.Logger) *models {
+	m := &models{byName: map[string]*llama.Server{}}
+	server := settings.LlamaServer
+	options := llama.ServerOptions{
+		URL:            server.URL,
+		APIKey:         server.APIKey,
+		Binary:         server.Binary,
+		Args:           server.Args,
+		StartupTimeout: server.StartupTimeout,
+		IdleTimeout:    server.IdleTimeout,
+		Logger:         log,
+	}
+	if server.URL != "" {
+		m.attach(settings, options, log)
+		return m
+	}
+	m.launcher = process.NewLauncher(process.LauncherOptions{Logger: log})
+	for _, model := range settings.Models {
+		o := options
+		o.Launcher = m.launcher
+		o.ModelName, o.ModelPath = model.Name, model.Path
+		o.CtxSize, o.Parallel, o.GPULayers = model.CtxSize, model.Parallel, string(model.GPULayers)
+		m.byName[model.Name] = llama.NewServer(o)
+	}
+	return m
+}
+
+func (m *models) attach(settings *config.Config, options llama.ServerOptions, log *slog.Logger) {
+	if options.URL == config.DemoURL {
+		m.demo = demo.Start(demo.Options{Logger: log})
+		options.Dial = func(ctx context.Context) (net.Conn, error) { return m.demo.DialContext(ctx, "", "") }
+	}
+	for _, model := range settings.Models {
+		options.Parallel = max(options.Parallel, model.Parallel)
+	}
+	m.attached = llama.NewServer(options)
+}
+
+// find returns the server of a model, and the name to send to it.
+func (m *models) find(model string) (*llama.Server, string, error) {
+	if m.attached != nil {
+		return m.attached, model, nil
+	}
+	if server := m.byName[model]; server != nil {
+		return server, "", nil
+	}
+	return nil, "", wire.NewFault(wire.CodeModelMissing, "no model is configured; name a GGUF file in models[].path, attach to a server with llama_server.url, or try --demo")
+}
+
+// Acquire implements pipeline.Models.
+func (m *models) Acquire(ctx context.Context, model string, phase func(wire.Phase)) (execute.Lease, error) {
+	server, name, err := m.find(model)
+	if err != nil {
+		return nil, err
+	}
+	lease, err := server.Acquire(ctx, func(p llama.Phase) { phase(wire.Phase(p)) })
+	if err != nil {
+		return nil, err
+	}
+	return leasePort{lease, name}, nil
+}
+
+// Warm implements pipeline.Models.
+func (m *models) Warm(ctx context.Context, model string) error {
+	server, _, err := m.find(model)
+	if err != nil {
+		return err
+	}
+	return server.Warm(ctx, nil)
+}
+
+// Close implements pipeline.Models.
+func (m *models) Close(ctx context.Context) error {
+	var failed []error
+	for _, server := range m.byName {
+		failed = append(failed, server.Close(ctx))
+	}
+	if m.attached != nil {
+		failed = append(failed, m.attached.Close(ctx))
+	}
+	if m.demo != nil {
+		failed = append(failed, m.demo.Close())
+	}
+	if m.launcher != nil {
+		m.launcher.Close()
+	}
+	return errors.Join(failed...)
+}
+
+// leasePort is a lease as execute and pipeline see it.
+type leasePort struct {
+	*llama.Lease
+	model string
+}
+
+// Waited implements execute.Lease.
+func (l leasePort) Waited() (queue, load time.Duration) { return l.Queue, l.Load }
+
+// Idle implements execute.Lease.
+func (l leasePort) Idle(ctx context.Context) bool {
+	_, idle := l.Lease.Idle(ctx)
+	return idle
+}
+
+// Stream implements pipeline.Lease.
+func (l leasePort) Stream(request *wire.ModelRequest) pipeline.TokenSource {
+	return l.Lease.Stream(l.model, request)
+}

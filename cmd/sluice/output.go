@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+)
+
+// hostGoneInterval is how often a quiet stdout is looked at after the end of input.
+const hostGoneInterval = 50 * time.Millisecond
+
+// output is the real stdout, or in tests whatever stands for it. Nothing but the sink writes to it,
+// and no child inherits it.
+type output struct {
+	io.Writer
+	file *os.File // nil when it is no file
+}
+
+func stdioOutput(w io.Writer) *output {
+	file, ok := w.(*os.File)
+	if !ok {
+		return &output{Writer: w}
+	}
+	return &output{Writer: fileWriter(file), file: file}
+}
+
+// unread returns how many bytes the reader has not taken from the kernel yet.
+func (o *output) unread() (int, bool) {
+	if o.file == nil {
+		return 0, false
+	}
+	return unreadBytes(o.file)
+}
+
+// hostGone closes its channel when nobody has the other end of stdout open any more. It looks until
+// ctx ends.
+func (o *output) hostGone(ctx context.Context) <-chan struct{} {
+	if o.file == nil {
+		return nil
+	}
+	gone := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(hostGoneInterval)
+		defer tick.Stop()
+		for !readerGone(o.file) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+		close(gone)
+	}()
+	return gone
+}

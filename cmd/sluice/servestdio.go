@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sluice/internal/config"
+	"sluice/internal/logs"
+	"sluice/internal/wire"
+	"sluice/pipeline"
+	"sluice/sinks/stdout"
+	"sluice/sources/stdin"
+	"sluice/stages/execute"
+)
+
+// logPatience bounds how long the end of the engine waits for stderr.
+const logPatience = 500 * time.Millisecond
+
+func newServeStdio(s streams) *cobra.Command {
+	var flags sourceFlags
+	c := &cobra.Command{
+		Use:   "serve-stdio",
+		Short: "Serve NDJSON v1 on stdin and stdout",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			loaded, err := flags.load()
+			if err != nil {
+				return err
+			}
+			return serve(c.Context(), loaded, s)
+		},
+	}
+	flags.add(c)
+	return c
+}
+
+// serve runs one engine on the given streams until it ends.
+func serve(ctx context.Context, loaded *config.Loaded, s streams) error {
+	settings := &loaded.Config
+	log, writer := logs.New(s.err, logs.Options{Level: settings.Log.Level, Format: settings.Log.Format})
+	defer writer.Close(logPatience)
+	for _, warning := range loaded.Warnings {
+		log.Warn(warning)
+	}
+	ctx, stop := withSignals(ctx, log)
+	defer stop()
+	reason, err := newEngine(ctx, loaded, s, log).Run(ctx)
+	if err != nil {
+		log.Error("output was given up", "reason", string(reason), "error", err.Error())
+		return &failure{status: exitFailed}
+	}
+	return nil
+}
+
+// newEngine makes every part of the engine and joins them.
+func newEngine(ctx context.Context, loaded *config.Loaded, s streams, log *slog.Logger) *pipeline.Pipeline {
+	settings := &loaded.Config
+	output := stdioOutput(s.out)
+	sink := stdout.New(output, sinkOptions(settings, output, log))
+	source := stdin.New(s.in, stdin.Options{MaxLineBytes: int(settings.Input.MaxLineBytes), Gate: sink.Gate})
+	return pipeline.New(ctx, pipeline.Options{
+		Protocol:        pipeline.NDJSON(int(settings.Input.MaxLineBytes), settings.Output.ASCII),
+		Stdin:           source,
+		Sink:            sinkPort{sink},
+		Models:          newModels(settings, log),
+		Execute:         executeOptions(loaded, log),
+		ShutdownTimeout: settings.Output.ShutdownTimeout,
+		EOFTimeout:      settings.Output.EOFTimeout,
+		HostGone:        output.hostGone,
+		Logger:          log,
+	})
+}
+
+func sinkOptions(settings *config.Config, output *output, log *slog.Logger) stdout.Options {
+	o := settings.Output
+	policy := stdout.Coalesce
+	if o.OnFull == config.OnFullDrop {
+		policy = stdout.Drop
+	}
+	return stdout.Options{
+		Policy:          policy,
+		PendingBytes:    o.PendingBytes,
+		MergeBytes:      int(o.MergeBytes),
+		QueueFrames:     o.QueueFrames,
+		GuaranteedBytes: o.GuaranteedBytes,
+		StallThreshold:  o.StallThreshold,
+		Unread:          output.unread,
+		Logger:          log,
+	}
+}
+
+func executeOptions(loaded *config.Loaded, log *slog.Logger) execute.Options {
+	settings := &loaded.Config
+	o := execute.Options{
+		Version:            version,
+		MaxParallelChats:   settings.App.MaxParallelChats,
+		MaxPendingRequests: settings.Input.MaxPendingRequests,
+		MaxPendingBytes:    settings.Input.MaxPendingBytes,
+		Lossless:           settings.Output.OnFull == config.OnFullCoalesce,
+		Logger:             log,
+	}
+	for _, a := range settings.Agents {
+		o.Agents = append(o.Agents, execute.Agent{
+			Name: a.Name, Model: a.Model, SystemPrompt: a.SystemPrompt, MaxTokens: a.MaxTokens, Temperature: a.Temperature,
+		})
+	}
+	if !loaded.Found {
+		o.Unconfigured = unconfigured(loaded)
+	}
+	return o
+}
+
+func unconfigured(loaded *config.Loaded) *wire.Fault {
+	what := "there is no configuration"
+	if loaded.Missing != "" {
+		what = fmt.Sprintf("there is no configuration: %s does not exist", loaded.Missing)
+	}
+	return wire.NewFault(wire.CodeConfigMissing, what+"; write one, name one with --config, or try the embedded model with --demo")
+}

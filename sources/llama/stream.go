@@ -1,0 +1,246 @@
+package llama
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/reugn/go-streams"
+	"github.com/tidwall/gjson"
+
+	"sluice/internal/wire"
+	"sluice/sources/sse"
+)
+
+const (
+	// The read buffer starts small and grows to what a fast stream fills: 64 KiB a read measured
+	// 1.3 times as fast as net/http's 4 KiB.
+	firstBuffer = 8 << 10
+	lastBuffer  = 64 << 10
+	// maxFrameBytes bounds one event of the stream.
+	maxFrameBytes = 16 << 20
+	// maxErrorBytes bounds how much of an error's body is read.
+	maxErrorBytes = 64 << 10
+	// endPatience is how long the end of the response is waited for after [DONE], so that the
+	// connection can serve the next chat.
+	endPatience = 100 * time.Millisecond
+)
+
+// Stream is one chat completion: a go-streams Source of *wire.Tokens, one batch for each read. It
+// runs in the goroutine that calls Run, once.
+type Stream struct {
+	lease    *Lease
+	model    string
+	request  *wire.ModelRequest
+	next     wire.Stage
+	out      chan any // created by Out
+	parser   chunkParser
+	tokens   wire.Tokens
+	texts    []byte      // the tokens' texts of one read; reused
+	finished bool        // a finish reason came
+	done     bool        // [DONE] came
+	upstream time.Duration
+}
+
+// Stream returns the stream of one request, not yet sent. model is sent as the request's model;
+// empty leaves it out.
+func (l *Lease) Stream(model string, request *wire.ModelRequest) *Stream {
+	return &Stream{lease: l, model: model, request: request}
+}
+
+// Via makes flow the next operator and returns it.
+func (s *Stream) Via(flow streams.Flow) streams.Flow {
+	s.next = wire.Downstream(flow)
+	return flow
+}
+
+// Out returns a channel for a foreign operator behind this source.
+func (s *Stream) Out() <-chan any {
+	if s.out == nil {
+		s.out = make(chan any)
+		s.next = wire.ToChannel(s.out)
+	}
+	return s.out
+}
+
+// Upstream is the time that Run spent waiting for the server.
+func (s *Stream) Upstream() time.Duration { return s.upstream }
+
+// Run sends the request and pushes what comes back until the answer is complete. The error is a
+// *wire.Fault, the cause of ctx, or that of the next stage; the request's connection is closed by
+// then, which stops the server.
+func (s *Stream) Run(ctx context.Context) (err error) {
+	defer func() { s.next.Done(err) }()
+	watched, silence, stop := s.lease.Watch(ctx)
+	defer stop()
+	response, err := s.send(watched)
+	if err != nil {
+		return s.explain(watched, err)
+	}
+	defer response.Body.Close()
+	silence.Touch()
+	if response.StatusCode != http.StatusOK {
+		return s.refused(response)
+	}
+	return s.explain(watched, s.receive(watched, response.Body, silence))
+}
+
+func (s *Stream) send(ctx context.Context) (*http.Response, error) {
+	body := appendBody(nil, s.model, s.request)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.lease.BaseURL+"/v1/chat/completions", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "text/event-stream")
+	if s.lease.Key != "" {
+		request.Header.Set("Authorization", "Bearer "+s.lease.Key)
+	}
+	start := time.Now()
+	response, err := s.lease.Client.Do(request)
+	s.upstream += time.Since(start)
+	return response, err
+}
+
+// receive reads the event stream to its end. nil means that the answer is complete.
+func (s *Stream) receive(ctx context.Context, body io.ReadCloser, silence *Silence) error {
+	decoder := sse.New(sse.Options{MaxFrameBytes: maxFrameBytes})
+	take := s.take
+	buffer := make([]byte, firstBuffer)
+	for {
+		start := time.Now()
+		n, err := body.Read(buffer)
+		s.upstream += time.Since(start)
+		if n > 0 {
+			silence.Touch()
+			if failed := s.push(ctx, decoder.Decode(buffer[:n], take)); failed != nil {
+				return failed
+			}
+		}
+		if s.done {
+			finishBody(body)
+			return nil
+		}
+		if err != nil {
+			return s.ended(err)
+		}
+		if n == len(buffer) && n < lastBuffer {
+			buffer = make([]byte, 2*n)
+		}
+	}
+}
+
+// take reads one event of the stream.
+func (s *Stream) take(event sse.Event) error {
+	switch {
+	case s.done:
+		return nil
+	case len(event.Data) == len(endMark) && string(event.Data) == endMark:
+		s.done = true
+		return nil
+	}
+	before := len(s.tokens.Items)
+	if fault := s.parser.parse(event.Data, &s.tokens); fault != nil {
+		return fault
+	}
+	s.keep(s.tokens.Items[before:])
+	return nil
+}
+
+// keep copies the texts of new tokens: an event's data is borrowed until take returns, but the batch
+// is pushed after the whole read.
+func (s *Stream) keep(tokens []wire.Token) {
+	for i := range tokens {
+		from := len(s.texts)
+		s.texts = append(s.texts, tokens[i].Raw...)
+		tokens[i].Raw = s.texts[from:]
+	}
+}
+
+// endMark is the data of the event that ends a stream.
+const endMark = "[DONE]"
+
+// push hands the tokens of one read on, those before a fault included.
+func (s *Stream) push(ctx context.Context, decoded error) error {
+	if s.tokens.Finish != "" {
+		s.finished = true
+	}
+	var err error
+	if s.tokens.Len() > 0 {
+		err = s.next.Push(ctx, &s.tokens)
+		s.tokens.Reset()
+		s.texts = s.texts[:0]
+	}
+	if errors.Is(decoded, sse.ErrFrameTooLarge) {
+		return wire.NewFault(wire.CodeInternal, "the model server sent an event of more than 16 MiB; check that the address is a llama-server")
+	}
+	if decoded != nil {
+		return decoded
+	}
+	return err
+}
+
+// ended judges the end of a response that had no end mark. An answer that has its finish reason is
+// complete; anything else was cut off.
+func (s *Stream) ended(err error) error {
+	if s.finished {
+		return nil
+	}
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// finishBody reads the little that follows the end mark, so that the connection can be used again,
+// but doesn't wait long for it.
+func finishBody(body io.ReadCloser) {
+	timer := time.AfterFunc(endPatience, func() { body.Close() })
+	defer timer.Stop()
+	_, _ = io.Copy(io.Discard, io.LimitReader(body, lastBuffer))
+}
+
+// explain names what ended the stream: the cause of ctx first, because it closes the connection.
+func (s *Stream) explain(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	var fault *wire.Fault
+	if errors.As(err, &fault) {
+		return fault
+	}
+	return s.lease.Describe(err)
+}
+
+// refused turns an answer other than 200 into a fault.
+func (s *Stream) refused(response *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBytes))
+	e := gjson.GetBytes(body, "error")
+	text := errorText(e)
+	if !e.Exists() {
+		text = excerpt(string(body))
+	}
+	return wire.NewFault(wire.CodeInternal, fmt.Sprintf("the model server answered HTTP %d: %s; %s", response.StatusCode, text, advice(response.StatusCode, e)))
+}
+
+// advice says what to do about a refused request.
+func advice(status int, e gjson.Result) string {
+	switch {
+	case e.Get("type").String() == "exceed_context_size_error":
+		return "shorten the input, or raise models[].ctx_size"
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return "check llama_server.api_key"
+	case status == http.StatusNotFound:
+		return "check that llama_server.url is a llama-server"
+	case status == http.StatusServiceUnavailable:
+		return "it is still loading or overloaded; try again"
+	}
+	return "try again, and look at its log"
+}
