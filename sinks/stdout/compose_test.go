@@ -113,26 +113,6 @@ func TestRepliesOvertakeEventsOfOthersOnly(t *testing.T) {
 	})
 }
 
-func TestDropPolicyIsOneStrictFIFO(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s, w := blocked(t, Options{Policy: Drop})
-		a, b := s.Lane("a"), s.Lane("b")
-		mustPut(t, a, chunk("a", 0, "x"), chunk("a", 1, "y"))
-		mustPut(t, b, latest("b", 0), latest("b", 1))
-		mustPut(t, s.Replies(), kept("ping", 0))
-		mustPut(t, a, event("a", 2, 10))
-		mustFinish(t, b, final("b", 2))
-		mustPut(t, s.Replies(), kept("ping", 1))
-		mustFinish(t, a, final("a", 3))
-		w.take()
-		got := brief(parse(t, bytes.Join(w.rest(t, s), nil)))
-		want := "a:chunk:0 a:chunk:1 b:latest:0 b:latest:1 ping:kept:0 a:event:2 b:final:2 ping:kept:1 a:final:3"
-		if got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
-	})
-}
-
 // TestAQuietStreamIsNotStarved: a quiet stream's line leaves with the next pieces, whatever a chatty
 // one holds, with lines short, merged or longer than a piece.
 func TestAQuietStreamIsNotStarved(t *testing.T) {

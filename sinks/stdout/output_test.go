@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -65,6 +66,24 @@ func TestAPartialWriteGoesOnWithTheRest(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAnOutputThatWouldBlockIsTriedAgain: somebody else made the shared description non-blocking.
+func TestAnOutputThatWouldBlockIsTriedAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		full := step{err: &os.PathError{Op: "write", Err: syscall.EAGAIN}}
+		some := step{take: 9, err: full.err}
+		out := &script{steps: []step{full, some, full, some}}
+		s := New(out, Options{})
+		mustPut(t, s.Replies(), kept("r", 0), kept("r", 1))
+		go s.Run()
+		if err := s.Close(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		if got := brief(parse(t, out.got.Bytes())); got != "r:kept:0 r:kept:1" || out.calls != 5 {
+			t.Errorf("%s after %d calls", got, out.calls)
+		}
+	})
 }
 
 func TestABrokenOutputIsLoggedOnceAndDiscarded(t *testing.T) {

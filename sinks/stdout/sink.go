@@ -4,12 +4,18 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"sluice/internal/wire"
 )
+
+// retryInterval is the pause before the next try on an output that is full but does not block: a
+// process that shares our terminal may have set O_NONBLOCK, which no wait of ours knows about.
+const retryInterval = time.Millisecond
 
 // Sink is the engine's stdout.
 type Sink struct {
@@ -55,7 +61,7 @@ type drop struct {
 func New(out io.Writer, options Options) *Sink {
 	s := &Sink{out: out, options: options.withDefaults(), gone: make(chan struct{}), ended: make(chan struct{})}
 	s.wake.L = &s.mu
-	s.logDrops = s.options.Logger.Enabled(context.Background(), levelDebug)
+	s.logDrops = s.options.Logger.Enabled(context.Background(), slog.LevelDebug)
 	return s
 }
 
@@ -113,13 +119,16 @@ func (s *Sink) write(line []byte) error {
 	for len(line) > 0 {
 		n, err := s.out.Write(line)
 		s.wroteBytes.Add(int64(n))
-		if n == 0 && err == nil {
-			err = io.ErrShortWrite
-		}
-		if err != nil && (n == 0 || !errors.Is(err, io.ErrShortWrite)) {
-			return err
-		}
 		line = line[n:]
+		switch {
+		case errors.Is(err, syscall.EAGAIN):
+			time.Sleep(retryInterval)
+		case n > 0 && errors.Is(err, io.ErrShortWrite):
+		case err != nil:
+			return err
+		case n == 0:
+			return io.ErrShortWrite
+		}
 	}
 	return nil
 }
