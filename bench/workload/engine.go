@@ -24,7 +24,7 @@ type engine struct {
 
 // startEngine starts the engine with the given output settings, in YAML's flow style.
 func (b *Bench) startEngine(ctx context.Context, output string) (*engine, error) {
-	config, err := b.writeConfig("llama_server: {url: \"http://"+b.address+"\"}\n", output)
+	config, err := b.writeConfig(b.attached(), output)
 	if err != nil {
 		return nil, err
 	}
@@ -41,14 +41,20 @@ func (b *Bench) startEngine(ctx context.Context, output string) (*engine, error)
 	return e, nil
 }
 
-// writeConfig writes a configuration with a data folder of its own and returns its path.
-func (b *Bench) writeConfig(server, output string) (string, error) {
+// attached is the part of a configuration that attaches the engine to the load server.
+func (b *Bench) attached() string {
+	return "llama_server: {url: \"http://" + b.address + "\"}\n" +
+		"models: [{name: default}]\nagents: [{name: assistant, model: default}]\n"
+}
+
+// writeConfig writes a configuration with a data folder of its own and returns its path. The model
+// part and the output settings may be empty.
+func (b *Bench) writeConfig(model, output string) (string, error) {
 	folder, err := os.MkdirTemp(b.folder, "engine-")
 	if err != nil {
 		return "", err
 	}
-	text := server + "models: [{name: default}]\nagents: [{name: assistant, model: default}]\n" +
-		"memory: {enabled: false}\napp: {data_dir: \"" + filepath.ToSlash(folder) + "\"}\n"
+	text := model + "memory: {enabled: false}\napp: {data_dir: \"" + filepath.ToSlash(folder) + "\"}\n"
 	if output != "" {
 		text += "output: {" + output + "}\n"
 	}

@@ -74,7 +74,7 @@ func appendPing(dst []byte, id int) []byte {
 
 // spawnToPing returns the nanoseconds from each start of an engine to its first answer.
 func (b *Bench) spawnToPing(ctx context.Context, count int) ([]int64, error) {
-	config, err := b.writeConfig("", "")
+	config, err := b.writeConfig(b.attached(), "")
 	if err != nil {
 		return nil, err
 	}
