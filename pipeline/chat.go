@@ -58,6 +58,7 @@ const replyCost = 1024
 // Finish implements execute.Chat. The frame is encoded when the writer takes it.
 func (c *chat) Finish(done *wire.ChatDone) {
 	final := &finalFrame{chat: c, done: done}
+	c.pipeline.finals.add()
 	c.pipeline.put(c.lane.Finish(wire.Frame{Deferred: final, Cost: len(done.Response) + len(c.id) + replyCost}), c.id)
 }
 
@@ -69,6 +70,7 @@ type finalFrame struct {
 
 // AppendTo implements wire.Deferred.
 func (f *finalFrame) AppendTo(dst []byte, d wire.Delivery) []byte {
+	f.chat.pipeline.finals.take()
 	return f.chat.pipeline.options.Protocol.Reply(dst, f.chat.id, f.done, d)
 }
 

@@ -32,6 +32,7 @@ type Pipeline struct {
 	options  Options
 	execute  *execute.Execute
 	replies  Lane
+	finals   finals
 	started  time.Time
 	counters counters
 }

@@ -41,7 +41,6 @@ func (p *Pipeline) Run(ctx context.Context) (Reason, error) {
 	reason := p.intake(ctx)
 	p.options.Logger.Debug("input has ended", "reason", string(reason))
 	reason = p.finish(ctx, reason)
-	p.execute.Farewell()
 	err := p.drain(ctx, reason)
 	p.options.Logger.Debug("stopped", "reason", string(reason))
 	return reason, err
@@ -127,7 +126,19 @@ func (p *Pipeline) closeSink(ctx context.Context, reason Reason) error {
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.options.ShutdownTimeout)
 	defer cancel()
+	p.farewell(bounded)
 	return p.options.Sink.Close(bounded, 0)
+}
+
+// farewell answers a shutdown request behind the finals of what ran: replies overtake what waits, so
+// the writer must have taken the finals first.
+func (p *Pipeline) farewell(ctx context.Context) {
+	select {
+	case <-p.finals.allTaken():
+	case <-p.options.Sink.Gone():
+	case <-ctx.Done():
+	}
+	p.execute.Farewell()
 }
 
 // logStats tells the counters from time to time.
