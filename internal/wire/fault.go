@@ -30,3 +30,13 @@ func (f *Fault) Error() string { return string(f.Code) + ": " + f.Message }
 
 // NewFault returns a Fault.
 func NewFault(code Code, message string) *Fault { return &Fault{Code: code, Message: message} }
+
+// NotReady is the error of a model step whose server turned out not to be ready, before it answered
+// anything: another attempt with a new lease may do. Fault is what to say when it doesn't.
+type NotReady struct{ Fault *Fault }
+
+// Error tells the fault.
+func (n *NotReady) Error() string { return n.Fault.Error() }
+
+// Unwrap returns the fault, so that errors.As finds it.
+func (n *NotReady) Unwrap() error { return n.Fault }

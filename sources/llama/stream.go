@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"time"
 
@@ -40,9 +41,9 @@ type Stream struct {
 	out      chan any // created by Out
 	parser   chunkParser
 	tokens   wire.Tokens
-	texts    []byte      // the tokens' texts of one read; reused
-	finished bool        // a finish reason came
-	done     bool        // [DONE] came
+	texts    []byte // the tokens' texts of one read; reused
+	finished bool   // a finish reason came
+	done     bool   // [DONE] came
 	upstream time.Duration
 }
 
@@ -79,7 +80,7 @@ func (s *Stream) Run(ctx context.Context) (err error) {
 	defer stop()
 	response, err := s.send(watched)
 	if err != nil {
-		return s.explain(watched, err)
+		return s.unsent(watched, err)
 	}
 	defer response.Body.Close()
 	silence.Touch()
@@ -97,6 +98,9 @@ func (s *Stream) send(ctx context.Context) (*http.Response, error) {
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "text/event-stream")
+	// Not sent: an empty value tells net/http that the request may be repeated when a connection that
+	// was kept from an earlier chat turns out to be dead (net/http, Transport).
+	request.Header["Idempotency-Key"] = []string{}
 	if s.lease.Key != "" {
 		request.Header.Set("Authorization", "Bearer "+s.lease.Key)
 	}
@@ -219,6 +223,18 @@ func (s *Stream) explain(ctx context.Context, err error) error {
 	return s.lease.Describe(err)
 }
 
+// unsent explains a request that got no answer. One that couldn't even connect has met a server that
+// ended since the lease was given.
+func (s *Stream) unsent(ctx context.Context, err error) error {
+	explained := s.explain(ctx, err)
+	var dial *net.OpError
+	var fault *wire.Fault
+	if errors.As(err, &dial) && dial.Op == "dial" && errors.As(explained, &fault) {
+		return &wire.NotReady{Fault: fault}
+	}
+	return explained
+}
+
 // refused turns an answer other than 200 into a fault.
 func (s *Stream) refused(response *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBytes))
@@ -227,7 +243,12 @@ func (s *Stream) refused(response *http.Response) error {
 	if !e.Exists() {
 		text = excerpt(string(body))
 	}
-	return wire.NewFault(wire.CodeInternal, fmt.Sprintf("the model server answered HTTP %d: %s; %s", response.StatusCode, text, advice(response.StatusCode, e)))
+	fault := wire.NewFault(wire.CodeInternal, fmt.Sprintf("the model server answered HTTP %d: %s; %s", response.StatusCode, text, advice(response.StatusCode, e)))
+	if response.StatusCode == http.StatusServiceUnavailable && e.Get("type").String() == "unavailable_error" {
+		s.lease.server.recheck(s.lease.instance)
+		return &wire.NotReady{Fault: fault}
+	}
+	return fault
 }
 
 // advice says what to do about a refused request.

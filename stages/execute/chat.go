@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"strings"
 	"time"
 
@@ -124,9 +125,24 @@ func (t *turn) guarded() (err error) {
 	return t.run()
 }
 
+// attempts bounds how often a model step is tried whose server turns out not to be ready.
+const attempts = 3
+
 func (t *turn) run() error {
 	c := t.chat
 	c.out.Event(wire.Event{Kind: wire.EventRunStart, UserInput: c.params.Input, TraceID: t.done.TraceID})
+	for attempt := 1; ; attempt++ {
+		err := t.try()
+		var notReady *wire.NotReady
+		if !errors.As(err, &notReady) || attempt == attempts {
+			return t.endStep(err)
+		}
+	}
+}
+
+// try runs the model step on a new lease.
+func (t *turn) try() error {
+	c := t.chat
 	lease, err := t.execute.options.Models.Acquire(c.ctx, c.agent.Model, t.phase)
 	if err != nil {
 		return err
@@ -134,10 +150,9 @@ func (t *turn) run() error {
 	defer lease.Release()
 	queue, load := lease.Waited()
 	t.timings.Queue += queue
-	t.timings.Load = load
+	t.timings.Load += load
 	c.state.Store(stateRunning)
 	err = t.step(lease)
-	c.state.Store(stateEnding)
 	t.watchStop(lease)
 	return err
 }
@@ -153,17 +168,26 @@ func (t *turn) phase(p wire.Phase) {
 // step runs the one model step of the turn.
 func (t *turn) step(lease Lease) error {
 	c := t.chat
-	c.out.Event(wire.Event{Kind: wire.EventLLMStart})
+	if t.done.Steps == 0 {
+		c.out.Event(wire.Event{Kind: wire.EventLLMStart})
+	}
 	outcome, err := c.out.Step(c.ctx, lease, 0, t.request(), func(n int64) { c.tokens.Add(n) })
 	t.done.Response, t.done.Usage = outcome.Response, outcome.Usage
 	t.done.FinishReason, t.done.Steps = outcome.Finish, 1
-	t.timings.Upstream = outcome.Upstream
+	t.timings.Upstream += outcome.Upstream
 	if !outcome.FirstToken.IsZero() {
 		t.timings.TTFT = outcome.FirstToken.Sub(c.accepted)
 	}
-	c.out.Event(wire.Event{Kind: wire.EventLLMDone})
+	return err
+}
+
+// endStep gives a step that began its end, and a turn that went well its last event.
+func (t *turn) endStep(err error) error {
+	if t.done.Steps > 0 {
+		t.chat.out.Event(wire.Event{Kind: wire.EventLLMDone})
+	}
 	if err == nil {
-		c.out.Event(wire.Event{Kind: wire.EventFinal, Text: outcome.Response})
+		t.chat.out.Event(wire.Event{Kind: wire.EventFinal, Text: t.done.Response})
 	}
 	return err
 }
