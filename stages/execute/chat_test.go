@@ -104,11 +104,12 @@ func TestFailures(t *testing.T) {
 		response string
 		events   []wire.EventKind
 	}{
-		"the server fails":     {wire.ChatParams{Input: "fail"}, wire.CodeInternal, "the server said 500", "half", []wire.EventKind{wire.EventRunStart, wire.EventLLMStart, wire.EventLLMDone}},
-		"an unexplained error": {wire.ChatParams{Input: "odd"}, wire.CodeInternal, "internal error", "", []wire.EventKind{wire.EventRunStart, wire.EventLLMStart, wire.EventLLMDone}},
-		"the step panics":      {wire.ChatParams{Input: "panic"}, wire.CodeInternal, "internal error", "", []wire.EventKind{wire.EventRunStart, wire.EventLLMStart}},
-		"the models panic":     {wire.ChatParams{Agent: "panics"}, wire.CodeInternal, "internal error", "", []wire.EventKind{wire.EventRunStart}},
-		"the model is missing": {wire.ChatParams{Agent: "broken"}, wire.CodeModelMissing, "no such file", "", []wire.EventKind{wire.EventRunStart}},
+		"the server fails":          {wire.ChatParams{Input: "fail"}, wire.CodeInternal, "the server said 500", "half", []wire.EventKind{wire.EventRunStart, wire.EventLLMStart, wire.EventLLMDone}},
+		"an unexplained error":      {wire.ChatParams{Input: "odd"}, wire.CodeInternal, "internal error", "", []wire.EventKind{wire.EventRunStart, wire.EventLLMStart, wire.EventLLMDone}},
+		"the server is never ready": {wire.ChatParams{Input: "never ready"}, wire.CodeInternal, "the server went away", "", []wire.EventKind{wire.EventRunStart, wire.EventLLMStart, wire.EventLLMDone}},
+		"the step panics":           {wire.ChatParams{Input: "panic"}, wire.CodeInternal, "internal error", "", []wire.EventKind{wire.EventRunStart, wire.EventLLMStart}},
+		"the models panic":          {wire.ChatParams{Agent: "panics"}, wire.CodeInternal, "internal error", "", []wire.EventKind{wire.EventRunStart}},
+		"the model is missing":      {wire.ChatParams{Agent: "broken"}, wire.CodeModelMissing, "no such file", "", []wire.EventKind{wire.EventRunStart}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, Options{MaxParallelChats: 2}, func(w *world) {
@@ -138,6 +139,19 @@ func TestFailures(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestServerThatIsNotReady is tried again with a new lease, and the host sees one step.
+func TestServerThatIsNotReady(t *testing.T) {
+	inWorld(t, Options{}, func(w *world) {
+		w.models.load = time.Second
+		w.chat("ready the third time", "a")
+		w.after(3 * time.Second)
+		w.saying("0s a run_start", "1s a llm_start", "3s a llm_done", "3s a final", "3s a result")
+		if done := w.out.done("a"); done.Steps != 1 || done.Timings().Load != 3*time.Second || w.models.leases != 0 {
+			t.Errorf("got %+v, %+v, %d leases", done, done.Timings(), w.models.leases)
+		}
+	})
 }
 
 func TestUnknownAgent(t *testing.T) {

@@ -107,6 +107,7 @@ type fakeChat struct {
 	finals []*wire.ChatDone
 	late   int // events behind the final frame
 	asked  *wire.ModelRequest
+	steps  int
 }
 
 var names = map[wire.EventKind]string{
@@ -124,10 +125,13 @@ func (c *fakeChat) Event(event wire.Event) {
 	c.out.note(c.id, names[event.Kind])
 }
 
+var notReady = &wire.NotReady{Fault: wire.NewFault(wire.CodeInternal, "the server went away")}
+
 // Step implements Chat.
 func (c *fakeChat) Step(ctx context.Context, _ Lease, _ int, r *wire.ModelRequest, tokens func(int64)) (Outcome, error) {
 	c.out.mu.Lock()
 	c.asked = r
+	c.steps++
 	c.out.mu.Unlock()
 	input := r.Messages[len(r.Messages)-1].Content
 	tokens(3)
@@ -136,6 +140,12 @@ func (c *fakeChat) Step(ctx context.Context, _ Lease, _ int, r *wire.ModelReques
 		panic("told to")
 	case "fail":
 		return Outcome{Response: []byte("half")}, fmt.Errorf("wrapped: %w", wire.NewFault(wire.CodeInternal, "the server said 500"))
+	case "never ready":
+		return Outcome{}, notReady
+	case "ready the third time":
+		if c.steps < 3 {
+			return Outcome{}, notReady
+		}
 	case "odd":
 		return Outcome{}, errors.New("a key is s3cret")
 	}
