@@ -111,3 +111,19 @@ func TestScreenStatus(t *testing.T) {
 		checkScreen(t, &out, "One", "")
 	})
 }
+
+// TestScreenEndsTheLineOfCtrlC: what follows a cancel starts a line, wherever the terminal showed ^C.
+func TestScreenEndsTheLineOfCtrlC(t *testing.T) {
+	for delta, want := range map[string][]string{"": {"^C", ""}, "text": {"text^C", ""}, "text\n": {"text", "^C", ""}} {
+		var out lockedBuffer
+		s := &screen{out: &out, console: &console{out: &out, animated: true}}
+		if err := s.showText(delta); err != nil {
+			t.Error(err)
+		}
+		_, _ = out.Write([]byte("^C"))
+		if err := s.end(&message{Type: "error", Code: codeCancelled}); err != nil {
+			t.Error(err)
+		}
+		checkScreen(t, &out, want...)
+	}
+}

@@ -2,10 +2,7 @@ package main
 
 import (
 	"errors"
-	"io"
-	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 )
@@ -54,7 +51,7 @@ func TestChatPrintsDeltasAsTheyCome(t *testing.T) {
 	})
 }
 
-// TestChatShows checks what a person sees of one chat's lines, sent between run_start and the end.
+// TestChatShows checks what a person sees of one chat's lines behind run_start.
 func TestChatShows(t *testing.T) {
 	thoughts := func(s *screen) { s.thoughts = true }
 	tests := []struct {
@@ -94,6 +91,8 @@ func TestChatShows(t *testing.T) {
 			f.chunk(a, "text")
 			f.write(`{"id":%q,"type":"result","result":{"response":"text","usage":{"completion_tokens":11},"timings":{"ttft_ms":100,"total_ms":700,"reader_ms":100},"events":{"merged":2,"dropped":1}}}`, a.ID)
 		}, "text\n", "11 tokens, first after 100 ms, 20.0 tokens/s, 2 merged, 1 dropped\n"},
+		{"figures, as far as there are any", func(s *screen) { s.verbose = true }, func(f *fakeEngine, a asked) { f.result(a, "text") },
+			"text\n", "0 merged, 0 dropped\n"},
 		{"events and members it doesn't know", nil, func(f *fakeEngine, a asked) {
 			f.event(a, "memory_start", `,"new":{"a":[1]}`)
 			f.write(`{"id":"cancel-x","type":"result","result":{"cancelled":false,"request_id":null}}`)
@@ -201,81 +200,4 @@ func TestChatEngineEnds(t *testing.T) {
 		}}.run(t)
 		checkFailure(t, err, exitFailed, "the engine ended unexpectedly (exit status 1); its last lines:\n  output was given up")
 	})
-}
-
-func TestChatInterruptCancels(t *testing.T) {
-	stdout, _, err := talk{questions: question("hi"), script: func(f *fakeEngine) {
-		f.initialize()
-		a := f.next("chat")
-		f.chunk(a, "half")
-		f.interrupts <- os.Interrupt
-		cancel := f.next("cancel")
-		if cancel.Params.RequestID != a.ID || cancel.ID == a.ID {
-			t.Errorf("the cancel is %+v of %s", cancel, a.ID)
-		}
-		f.write(`{"id":%q,"type":"result","result":{"cancelled":true,"request_id":%q}}`, cancel.ID, a.ID)
-		f.write(`{"id":%q,"type":"error","code":"cancelled","message":"by request","data":{}}`, a.ID)
-		f.end()
-	}}.run(t)
-	checkFailure(t, err, exitFailed, "cancelled: by request")
-	if stdout != "half\n" {
-		t.Errorf("stdout is %q", stdout)
-	}
-}
-
-// TestChatInterruptsActOnAStoppedTerminal: nobody reads stdout, and the engine's answer waits.
-func TestChatInterruptsActOnAStoppedTerminal(t *testing.T) {
-	reader, writer := io.Pipe()
-	_, _, err := talk{questions: question("hi"), stdout: writer, script: func(f *fakeEngine) {
-		f.initialize()
-		a := f.next("chat")
-		f.chunk(a, "half")
-		f.interrupts <- os.Interrupt
-		f.next("cancel")
-		f.interrupts <- os.Interrupt
-	}}.run(t)
-	checkFailure(t, err, exitFailed, "")
-	reader.Close()
-}
-
-func TestChatInterruptWithoutAChatQuits(t *testing.T) {
-	_, _, err := talk{questions: question("hi"), script: func(f *fakeEngine) {
-		f.next("initialize")
-		f.interrupts <- os.Interrupt
-	}}.run(t)
-	checkFailure(t, err, exitFailed, "")
-}
-
-// brokenWriter is a stdout whose reader goes after some bytes.
-type brokenWriter struct {
-	room int
-	err  error
-}
-
-func (w *brokenWriter) Write(p []byte) (int, error) {
-	if w.room -= len(p); w.room < 0 {
-		return 0, w.err
-	}
-	return len(p), nil
-}
-
-func TestChatBrokenStdoutCancels(t *testing.T) {
-	for message, cause := range map[string]error{"": syscall.EPIPE, "disk full": errors.New("disk full")} {
-		t.Run(message, func(t *testing.T) {
-			_, stderr, err := talk{questions: question("hi"), stdout: &brokenWriter{4, cause}, script: func(f *fakeEngine) {
-				f.initialize()
-				a := f.next("chat")
-				f.chunk(a, "four")
-				f.chunk(a, "five")
-				f.next("cancel")
-				f.chunk(a, "more")
-				f.write(`{"id":%q,"type":"error","code":"cancelled","message":"by request","data":{}}`, a.ID)
-				f.end()
-			}}.run(t)
-			checkFailure(t, err, exitFailed, message)
-			if stderr != "" {
-				t.Errorf("stderr is %q", stderr)
-			}
-		})
-	}
 }

@@ -85,6 +85,7 @@ func TestConversation(t *testing.T) {
 				f.write(`{"id":%q,"type":"error","code":"internal_error","message":"oh"}`, a.ID)
 				continue
 			}
+			f.chunk(a, "to "+text+"\x1b]") // what it leaves open hides nothing of the next
 			f.result(a, "to "+text)
 		}
 		f.end()

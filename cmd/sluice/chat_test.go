@@ -185,3 +185,20 @@ func TestChatProgramBrokenStdout(t *testing.T) {
 		t.Errorf("it ended with %v and stderr %q", cmd.ProcessState, log.String())
 	}
 }
+
+// TestChatProgramBrokenStderr: nobody reads the log and the figures, and the answer still comes.
+func TestChatProgramBrokenStderr(t *testing.T) {
+	cmd := chatCommand(t, "--demo", "--verbose", "hi")
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader.Close()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, writer
+	_ = cmd.Run() // the state tells
+	writer.Close()
+	if cmd.ProcessState.ExitCode() != exitDone || !strings.HasSuffix(out.String(), "\n") {
+		t.Errorf("it ended with %v and stdout %q", cmd.ProcessState, out.String())
+	}
+}
