@@ -59,6 +59,12 @@ func graph(ctx context.Context, in io.Reader, out io.Writer, models *scriptedMod
 	return New(ctx, options)
 }
 
+// bytewise writes a byte at a time, so that the sink sees how far a reader of single bytes has come:
+// of a pipe in memory nobody can ask how much is unread.
+type bytewise struct{ io.Writer }
+
+func (b bytewise) Write(text []byte) (int, error) { return b.Writer.Write(text[:1]) }
+
 // newEngine starts an engine with a host that reads at a pace.
 func newEngine(t *testing.T, pace testkit.Pace, change func(*Options)) *engine {
 	e := &engine{t: t, in: testkit.NewFeed(), models: &scriptedModels{}, start: time.Now(), ended: make(chan struct{})}
@@ -66,7 +72,11 @@ func newEngine(t *testing.T, pace testkit.Pace, change func(*Options)) *engine {
 	e.out = reader
 	var ctx context.Context
 	ctx, e.cancel = context.WithCancel(context.Background())
-	e.Pipeline = graph(ctx, e.in, target, e.models, change)
+	var out io.Writer = target
+	if pace.Chunk == 1 {
+		out = bytewise{target}
+	}
+	e.Pipeline = graph(ctx, e.in, out, e.models, change)
 	go func() {
 		defer close(e.ended)
 		e.reason, e.err = e.Run(ctx)

@@ -94,11 +94,19 @@ func (f *Flow[In, Out]) In() chan<- any {
 	f.inlet.Do(func() {
 		f.in = make(chan any)
 		go func() {
-			<-f.joined
+			f.awaitJoined()
 			wire.FromChannel(context.Background(), f.in, f)
 		}()
 	})
 	return f.in
+}
+
+// awaitJoined waits until the graph is joined up to the next channel or sink.
+func (f *Flow[In, Out]) awaitJoined() {
+	<-f.joined
+	if next, ours := f.next.(interface{ awaitJoined() }); ours {
+		next.awaitJoined()
+	}
 }
 
 // Out returns a channel for a foreign operator behind this one.

@@ -1,0 +1,289 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sluice/internal/testkit"
+	"sluice/sinks/stdout"
+	"sluice/sources/stdin"
+)
+
+// near allows for the interval at which the sink looks for progress.
+func near(t *testing.T, what string, got, want time.Duration) {
+	t.Helper()
+	if got < want || got > want+200*time.Millisecond {
+		t.Errorf("%s took %v; want %v", what, got, want)
+	}
+}
+
+// count tells how many lines have a part.
+func count(lines []string, part string) (n int) {
+	for _, line := range lines {
+		if strings.Contains(line, part) {
+			n++
+		}
+	}
+	return n
+}
+
+const (
+	hang = `{"id":1,"method":"chat","params":{"input":"a HANG"}}`
+	long = `{"id":1,"method":"chat","params":{"input":"a b c d e f g h i j"}}`
+)
+
+func TestSignal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, testkit.Pace{}, nil)
+		e.send(hang, `{"id":2,"method":"chat","params":{"input":"HANG"}}`, `{"id":3,"method":"chat"}`, `{"id":4,"method":"warmup"}`)
+		time.Sleep(5 * time.Second)
+		e.cancel()
+		lines := e.end(Signal)
+		if e.err != nil || count(lines, `"code":"cancelled"`) != 3 || count(lines, `"load_ms":1000}`) != 1 || count(lines, `"delta":"a"`) != 1 {
+			t.Errorf("%v: %s", e.err, lines)
+		}
+		near(t, "the end", e.took, 5*time.Second+closeTime)
+	})
+}
+
+// TestSignalDuringTheLastChats comes when the input has ended already.
+func TestSignalDuringTheLastChats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, testkit.Pace{}, nil)
+		e.send(hang)
+		_ = e.in.Close()
+		time.Sleep(5 * time.Second)
+		e.cancel()
+		if lines := e.end(Signal); e.err != nil || count(lines, `"code":"cancelled"`) != 1 {
+			t.Errorf("%v: %s", e.err, lines)
+		}
+	})
+}
+
+// TestSignalDuringTheDrain shortens the patience with a stalled reader.
+func TestSignalDuringTheDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, testkit.Pace{Paused: true}, nil)
+		e.send(`{"id":1,"method":"ping"}`)
+		_ = e.in.Close()
+		time.Sleep(5 * time.Second)
+		e.cancel()
+		<-e.ended
+		if !errors.Is(e.err, stdout.ErrGivenUp) || e.reason != EndOfInput {
+			t.Errorf("%q, %v", e.reason, e.err)
+		}
+		near(t, "the end", e.took, 5*time.Second+testShutdownTimeout)
+	})
+}
+
+// TestEndOfInputWaits: everything that runs or waits finishes, the last line counts without a newline.
+func TestEndOfInputWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, testkit.Pace{}, nil)
+		_, _ = io.WriteString(e.in, strings.Repeat(long+"\n", 1)+`{"id":2,"method":"chat","params":{"input":"a"}}`+"\r\n\n"+`{"id":3,"method":"chat","params":{"input":"a"}}`)
+		_ = e.in.Close()
+		lines := e.end(EndOfInput)
+		if e.err != nil || count(lines, `"type":"result"`) != 3 || count(lines, `"response":"abcdefghij"`) != 2 {
+			t.Errorf("%v: %s", e.err, lines)
+		}
+		near(t, "the end", e.took, 11*time.Second)
+	})
+}
+
+// TestDrainPatience gives a stalled reader up only when it took nothing for the whole patience.
+func TestDrainPatience(t *testing.T) {
+	for name, c := range map[string]struct {
+		interval time.Duration // at which the reader takes a byte
+		bytes    int
+		took     time.Duration
+	}{
+		"a reader that stands still":    {testEOFTimeout, 0, testEOFTimeout},
+		"a reader that takes a little":  {20 * time.Second, 3, 60*time.Second + testEOFTimeout},
+		"a reader that takes all of it": {20 * time.Second, len(`{"id":1,"type":"result","result":{"status":"ok"}}`) + 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := newEngine(t, testkit.Pace{Paused: true, Chunk: 1}, nil)
+				e.send(`{"id":1,"method":"ping"}`)
+				_ = e.in.Close()
+				for range c.bytes {
+					time.Sleep(c.interval)
+					e.out.Allow(1)
+					synctest.Wait()
+				}
+				<-e.ended
+				if (e.err != nil) != (c.took > 0) || e.err != nil && !errors.Is(e.err, stdout.ErrGivenUp) || e.reason != EndOfInput {
+					t.Errorf("%q, %v", e.reason, e.err)
+				}
+				if c.took > 0 {
+					near(t, "the end", e.took, c.took)
+				}
+			})
+		})
+	}
+}
+
+// TestShutdownOfAStalledReader: the finals and the answer wait for it, but not for long.
+func TestShutdownOfAStalledReader(t *testing.T) {
+	for _, resumed := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			e := newEngine(t, testkit.Pace{Paused: true}, nil)
+			e.send(long)
+			time.Sleep(5 * time.Second)
+			e.send(`{"id":2,"method":"shutdown"}`)
+			if resumed {
+				time.Sleep(testShutdownTimeout / 2)
+				e.out.Resume()
+			}
+			lines := e.end(Shutdown)
+			if !resumed {
+				if !errors.Is(e.err, stdout.ErrGivenUp) {
+					t.Errorf("got %v", e.err)
+				}
+				near(t, "the end", e.took, 5*time.Second+closeTime+testShutdownTimeout)
+				return
+			}
+			n := len(lines)
+			if e.err != nil || n < 5 || !strings.Contains(lines[n-2], `"code":"cancelled"`) || lines[n-1] != `{"id":2,"type":"result","result":{"status":"ok"}}` {
+				t.Errorf("%v: %s", e.err, strings.Join(lines, "\n"))
+			}
+		})
+	}
+}
+
+// TestHostGone: at the end of input nobody reads any more, so what runs is cancelled at once.
+func TestHostGone(t *testing.T) {
+	for name, change := range map[string]func(*Options){
+		"seen by a write": nil,
+		"seen by a look": func(o *Options) {
+			o.HostGone = func(context.Context) <-chan struct{} {
+				gone := make(chan struct{})
+				close(gone)
+				return gone
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := newEngine(t, testkit.Pace{}, change)
+				e.send(`{"id":1,"method":"chat","params":{"input":"a b HANG"}}`)
+				time.Sleep(1500 * time.Millisecond)
+				_ = e.out.Close()
+				_ = e.in.Close()
+				<-e.ended
+				if e.reason != HostGone || e.err != nil || e.models.closed.Load() != 1 {
+					t.Errorf("%q, %v", e.reason, e.err)
+				}
+				if want := 1500*time.Millisecond + closeTime; change != nil {
+					near(t, "the end", e.took, want)
+				} else {
+					near(t, "the end", e.took, want+500*time.Millisecond)
+				}
+			})
+		})
+	}
+}
+
+// TestHostGoneLookEnds: the look for the host ends with what runs.
+func TestHostGoneLookEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		looked := make(chan struct{})
+		e := newEngine(t, testkit.Pace{}, func(o *Options) {
+			o.HostGone = func(ctx context.Context) <-chan struct{} {
+				context.AfterFunc(ctx, func() { close(looked) })
+				return nil
+			}
+		})
+		_ = e.in.Close()
+		e.end(EndOfInput)
+		<-looked
+	})
+}
+
+// TestBrokenStdout is survived while there is input.
+func TestBrokenStdout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, testkit.Pace{}, nil)
+		_ = e.out.Close()
+		e.send(`{"id":1,"method":"ping"}`, long)
+		time.Sleep(time.Minute)
+		e.send(`{"id":2,"method":"shutdown"}`)
+		<-e.ended
+		if e.reason != Shutdown || e.err != nil {
+			t.Errorf("%q, %v", e.reason, e.err)
+		}
+		near(t, "the end", e.took, time.Minute)
+	})
+}
+
+// TestReadFailure ends the input, not what runs.
+func TestReadFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, testkit.Pace{}, func(o *Options) {
+			text := io.MultiReader(strings.NewReader(long+"\n"), failing{})
+			o.Stdin = stdin.New(text, stdin.Options{})
+		})
+		if lines := e.end(ReadFailed); e.err != nil || count(lines, `"type":"result"`) != 1 {
+			t.Errorf("%v: %s", e.err, lines)
+		}
+	})
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errors.New("the disk is on fire") }
+
+// TestModelsStopInTime: the end waits for the servers, up to a bound.
+func TestModelsStopInTime(t *testing.T) {
+	for stop, want := range map[time.Duration]time.Duration{3 * time.Second: 3 * time.Second, time.Hour: closeTimeout} {
+		synctest.Test(t, func(t *testing.T) {
+			e := newEngine(t, testkit.Pace{}, nil)
+			e.models.close = func(ctx context.Context) error { return pause(ctx, stop) }
+			_ = e.in.Close()
+			e.end(EndOfInput)
+			near(t, "the end", e.took, want)
+		})
+	}
+}
+
+// TestRefusals: what is refused is told at once, and what was accepted before it is untouched.
+func TestRefusals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, testkit.Pace{}, nil)
+		chat := func(id string) string { return `{"id":` + id + `,"method":"chat","params":{"input":"a"}}` }
+		e.send(chat("1"), chat("2"), chat("3"), chat("4"), chat("5"), chat("1"), chat(`"1"`), `{"id":6,"method":"cancel"}`, strings.Repeat("x", testLineBytes+1), `{"id":7,"method":"ping"}`)
+		_ = e.in.Close()
+		lines := e.end(EndOfInput)
+		for part, n := range map[string]int{
+			`{"id":5,"type":"error","code":"overloaded"`: 1, `{"id":"1","type":"error","code":"overloaded"`: 1, `{"id":1,"type":"error","code":"invalid_request"`: 1,
+			`{"id":6,"type":"error","code":"invalid_request"`: 1, `{"id":null,"type":"error","code":"invalid_request"`: 1, `{"id":7,"type":"result"`: 1,
+			`"type":"result","result":{"response":"a"`: 4, `"type":"error"`: 5,
+		} {
+			if got := count(lines, part); got != n {
+				t.Errorf("%d times %s", got, part)
+			}
+		}
+	})
+}
+
+// TestRequestsBeforeTheFirstRead: a host that writes much before it reads loses no answer.
+func TestRequestsBeforeTheFirstRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, testkit.Pace{Paused: true}, nil)
+		const n = 500
+		e.send(slices.Repeat([]string{`{"id":1,"method":"ping"}`}, n)...)
+		e.send(long)
+		time.Sleep(time.Minute)
+		e.out.Resume()
+		_ = e.in.Close()
+		if lines := e.end(EndOfInput); count(lines, `{"status":"ok"}`) != n || count(lines, `"response":"abcdefghij"`) != 2 {
+			t.Errorf("%d lines", len(lines))
+		}
+	})
+}
