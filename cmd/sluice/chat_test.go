@@ -112,8 +112,10 @@ func TestChatProgramFails(t *testing.T) {
 
 // TestChatProgramVerbose: the engine's log and the figures come to stderr, the answer alone to stdout.
 func TestChatProgramVerbose(t *testing.T) {
-	stdout, stderr, status := outcome(t, chatCommand(t, "--demo", "--verbose", "hi"))
-	if !strings.Contains(stderr, "level=INFO") || !strings.Contains(stderr, " tokens, first after ") || strings.Contains(stdout, "level=") || status != exitDone {
+	cmd := chatCommand(t, "--demo", "--verbose", "hi")
+	cmd.Env = append(cmd.Env, "SLUICE_NOTHING=1") // which the engine warns about
+	stdout, stderr, status := outcome(t, cmd)
+	if !strings.Contains(stderr, "level=WARN") || !strings.Contains(stderr, " tokens, first after ") || strings.Contains(stdout, "level=") || status != exitDone {
 		t.Errorf("stdout %q, stderr %q, status %d", stdout, stderr, status)
 	}
 }
