@@ -81,8 +81,9 @@ func TestCloseEndsWithItsContext(t *testing.T) {
 		s, w := blocked(t, Options{})
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
-		if err := s.Close(ctx, time.Hour); !errors.Is(err, ErrGivenUp) {
-			t.Errorf("Close returned %v", err)
+		start := time.Now()
+		if err := s.Close(ctx, time.Hour); !errors.Is(err, ErrGivenUp) || time.Since(start) != 2*time.Second {
+			t.Errorf("after %v Close returned %v", time.Since(start), err)
 		}
 		w.take()
 		if err := s.Close(ctx, time.Hour); err != nil {

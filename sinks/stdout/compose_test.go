@@ -206,3 +206,25 @@ func TestRepliesAndEventsShare(t *testing.T) {
 		})
 	}
 }
+
+// TestEventsHaveHalfOfAPiece: replies that would leave room for a line or two do not take it all.
+func TestEventsHaveHalfOfAPiece(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, w := blocked(t, Options{})
+		l, replies := s.Lane("chat"), s.Replies()
+		for n := range 2000 {
+			mustPut(t, l, event("chat", n, 100))
+		}
+		for n := range 100 {
+			mustPut(t, replies, padded(wire.Guaranteed, "kept", "ping", n, pieceBytes/8-50))
+		}
+		w.take()
+		for i := range 5 {
+			piece := w.take()
+			if events := 100 * bytes.Count(piece, []byte("chat")); events < pieceBytes/2-turnBytes {
+				t.Errorf("piece %d carries %d bytes of events", i, events)
+			}
+		}
+		w.rest(t, s)
+	})
+}

@@ -126,6 +126,22 @@ func TestReplacedFramesLeaveNoHoles(t *testing.T) {
 	})
 }
 
+// TestRunsStayWithinTheirPage: lines that join a run never make the page grow.
+func TestRunsStayWithinTheirPage(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, w := blocked(t, Options{Policy: Drop})
+		l := s.Lane("1")
+		for n := range 200 {
+			mustPut(t, l, event("1", n, 2900))
+		}
+		if inUse, _ := held(s, l.box); inUse%pageCapacity != 0 || inUse > 10*pageCapacity {
+			t.Errorf("%d bytes are kept for %d", inUse, 200*2900)
+		}
+		w.take()
+		w.rest(t, s)
+	})
+}
+
 func TestAPieceForgetsWhatItWrote(t *testing.T) {
 	p := piece{buf: make([]byte, 10, pieceBytes), encoded: make([]byte, bufferKept+1), frames: 3, planned: 5}
 	p.deferred = append(p.deferred, deferredLine{line: encode(nil)})
