@@ -2,6 +2,7 @@ package llama
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"sluice/internal/wire"
@@ -78,6 +79,15 @@ func (i *instance) release() {
 	}
 }
 
+// logReady says what answers from now on. Attaching is no news to who named the address.
+func (s *Server) logReady(i *instance, took time.Duration) {
+	level, what := slog.LevelInfo, "llama-server is ready"
+	if s.options.attached() {
+		level, what = slog.LevelDebug, "attached to a model server"
+	}
+	s.options.Logger.Log(context.Background(), level, what, "server", i.name, "model", s.options.ModelName, "load_ms", took.Milliseconds())
+}
+
 // run is the goroutine of an instance: of a spawned one until its end, of an attached one until it has
 // been checked.
 func (s *Server) run(i *instance) {
@@ -90,7 +100,7 @@ func (s *Server) run(i *instance) {
 		fault = s.spawn(i)
 	}
 	if fault == nil {
-		s.options.Logger.Info("llama-server is ready", "model", s.options.ModelName, "load_ms", time.Since(start).Milliseconds())
+		s.logReady(i, time.Since(start))
 		s.open(i)
 		if i.child == nil {
 			return
