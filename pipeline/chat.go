@@ -2,7 +2,7 @@ package pipeline
 
 import (
 	"context"
-	"time"
+	"sync"
 
 	"sluice/internal/wire"
 	"sluice/stages/execute"
@@ -29,11 +29,26 @@ func (p *Pipeline) Chat(id wire.ID, extensions execute.Extensions) execute.Chat 
 	}
 }
 
+// replies is the lane of requests that have no events. Several goroutines reply.
+type replies struct {
+	mu   sync.Mutex
+	lane Lane
+	line []byte // reused
+}
+
+// keptLine is the most memory that replies keep after a long one, in bytes.
+const keptLine = 64 << 10
+
 // Reply implements execute.Output.
 func (p *Pipeline) Reply(id wire.ID, reply wire.Reply) {
-	var buf [256]byte
-	line := p.options.Protocol.Reply(buf[:0], id, reply, wire.Delivery{})
-	p.put(p.replies.Put(wire.Frame{Class: wire.Guaranteed, Head: line}), id)
+	r := &p.replies
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.line = p.options.Protocol.Reply(r.line[:0], id, reply, wire.Delivery{})
+	p.put(r.lane.Put(wire.Frame{Class: wire.Guaranteed, Head: r.line}), id)
+	if cap(r.line) > keptLine {
+		r.line = nil
+	}
 }
 
 // Gate implements execute.Output.
@@ -73,27 +88,3 @@ func (f *finalFrame) AppendTo(dst []byte, d wire.Delivery) []byte {
 	f.chat.pipeline.finals.take()
 	return f.chat.pipeline.options.Protocol.Reply(dst, f.chat.id, f.done, d)
 }
-
-// tap sees the tokens on their way into transform.
-type tap struct {
-	apply  func(*wire.Tokens) *wire.Events
-	tokens func(int64)
-	first  time.Time
-}
-
-func (t *tap) observe(batch *wire.Tokens) *wire.Events {
-	if t.first.IsZero() && len(batch.Items) > 0 {
-		t.first = time.Now()
-	}
-	t.tokens(int64(len(batch.Items)))
-	return t.apply(batch)
-}
-
-// stepSink is a lane for the time of one model step: the step's end is not the lane's.
-type stepSink struct{ Lane }
-
-// Done does nothing: the chat goes on.
-func (stepSink) Done(error) {}
-
-// AwaitCompletion returns at once, for the same reason.
-func (stepSink) AwaitCompletion() {}

@@ -164,7 +164,7 @@ func (scriptedLease) Stream(request *wire.ModelRequest) TokenSource {
 const closeTime = 10 * time.Millisecond
 
 // scriptedStream is a stream of one batch a second, a word of the script each: tokens joined by "+",
-// reasoning in parentheses. FAIL is a fault, HANG waits to be cancelled, PANIC panics.
+// reasoning in parentheses. PROGRESS is prompt progress, FAIL is a fault, HANG waits to be cancelled, PANIC panics.
 // What is cancelled takes closeTime to end.
 type scriptedStream struct {
 	script   string
@@ -219,6 +219,8 @@ func (s *scriptedStream) play(ctx context.Context, word string) error {
 		<-ctx.Done()
 		time.Sleep(closeTime)
 		return context.Cause(ctx)
+	case "PROGRESS":
+		return s.next.Push(ctx, &wire.Tokens{Progress: &wire.PromptProgress{Total: 2, Processed: 1}})
 	case "PANIC":
 		panic("told to")
 	}

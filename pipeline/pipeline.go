@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -24,14 +25,17 @@ type Options struct {
 	// HostGone, when set, is called at the end of input and closes its channel when nobody can read
 	// stdout any more, before a write would tell. It ends with ctx.
 	HostGone func(ctx context.Context) <-chan struct{}
-	Logger   *slog.Logger
+	// StallThreshold is from when a pause in a stream counts as a stall; 0 stands for 250 ms.
+	StallThreshold time.Duration
+	Logger         *slog.Logger
 }
 
 // Pipeline is the running engine.
 type Pipeline struct {
 	options  Options
 	execute  *execute.Execute
-	replies  Lane
+	replies  replies
+	stalls   stalls
 	finals   finals
 	started  time.Time
 	counters counters
@@ -44,7 +48,9 @@ func New(ctx context.Context, options Options) *Pipeline {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	p := &Pipeline{options: options, replies: options.Sink.Replies(), started: time.Now()}
+	p := &Pipeline{options: options, started: time.Now()}
+	p.replies.lane = options.Sink.Replies()
+	p.stalls.threshold = cmp.Or(options.StallThreshold, 250*time.Millisecond)
 	p.counters.parse.name, p.counters.validate.name, p.counters.route.name = "parse", "validate", "route"
 	p.counters.transform.name, p.counters.encode.name = "transform", "encode"
 
@@ -63,13 +69,14 @@ func New(ctx context.Context, options Options) *Pipeline {
 func (c *chat) Step(ctx context.Context, lease execute.Lease, step int, request *wire.ModelRequest, tokens func(int64)) (execute.Outcome, error) {
 	source := lease.(Lease).Stream(request)
 	state := transform.New(transform.Options{Step: step, ASCII: c.pipeline.options.Protocol.ASCII, Reasoning: c.reasoning})
-	tap := tap{apply: state.Apply, tokens: tokens}
+	tap := tap{apply: state.Apply, tokens: tokens, stalls: &c.pipeline.stalls}
 
 	source.
 		Via(NewFlow(&c.pipeline.counters.transform, tap.observe, state.Flush)).
 		Via(NewFlow(&c.pipeline.counters.encode, c.encode, nil)).
-		To(stepSink{c.lane})
+		To(stepSink{c.lane, &tap})
 	err := source.Run(ctx)
+	tap.awaited(time.Now())
 
 	return execute.Outcome{
 		Response:   state.Response(),
@@ -84,6 +91,7 @@ func (c *chat) Step(ctx context.Context, lease execute.Lease, step int, request 
 func (p *Pipeline) stats() *wire.Stats {
 	s := &wire.Stats{Uptime: time.Since(p.started)}
 	p.options.Sink.Fill(s)
+	s.StallUpstream, s.StallEngine = p.stalls.upstream.stats(), p.stalls.engine.stats()
 	for _, c := range []*Counter{&p.counters.parse, &p.counters.validate, &p.counters.route, &p.counters.transform, &p.counters.encode} {
 		s.Stages = append(s.Stages, c.stats())
 	}

@@ -201,8 +201,9 @@ func TestHostGoneLookEnds(t *testing.T) {
 			}
 		})
 		_ = e.in.Close()
-		e.end(EndOfInput)
+		<-e.ended
 		<-looked
+		e.end(EndOfInput)
 	})
 }
 
