@@ -217,7 +217,7 @@ func TestRefusal(t *testing.T) {
 func TestFlush(t *testing.T) {
 	for _, c := range []struct {
 		cause, refuse, want error
-	}{{}, {cause: io1, want: io1}, {refuse: io2, want: io2}, {cause: io1, refuse: io2, want: io1}} {
+	}{{}, {cause: errFirst, want: errFirst}, {refuse: errSecond, want: errSecond}, {cause: errFirst, refuse: errSecond, want: errFirst}} {
 		kept, to := wire.Events{Items: []wire.Event{{Text: []byte("kept")}}}, newSink()
 		to.refuse = c.refuse
 		none := func(*wire.Events) *wire.Events { return &wire.Events{} }
@@ -233,7 +233,7 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-var io1, io2 = errors.New("first"), errors.New("second")
+var errFirst, errSecond = errors.New("first"), errors.New("second")
 
 func TestCounters(t *testing.T) {
 	counter := &Counter{name: "n"}
