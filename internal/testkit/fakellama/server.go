@@ -1,0 +1,192 @@
+package fakellama
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/tidwall/gjson"
+)
+
+// Options steer a server as a whole.
+type Options struct {
+	// Key is wanted as bearer of every request but /health. Empty: none.
+	Key string
+	// Socket listens on a Unix socket at this path. Empty: a loopback port.
+	Socket string
+	// Loading answers 503 "Loading model" until Loaded is called.
+	Loading bool
+}
+
+// Server is a running fake.
+type Server struct {
+	URL string
+
+	key    string
+	http   http.Server
+	closed chan struct{}
+
+	mu       sync.Mutex
+	changed  *sync.Cond
+	loading  bool
+	active   int // answers under way
+	most     int // the most at once
+	asked    map[string]int
+	finished []Answer
+}
+
+// Answer is what came of one chat completion.
+type Answer struct {
+	Request string // the body
+	Sent    int    // tokens
+	Whole   bool   // all of it was sent
+}
+
+// Start starts a server, which the test's end closes.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
+	s := &Server{key: o.Key, loading: o.Loading, closed: make(chan struct{}), asked: map[string]int{}}
+	s.changed = sync.NewCond(&s.mu)
+	network, address := "tcp", "127.0.0.1:0"
+	if o.Socket != "" {
+		network, address = "unix", o.Socket
+	}
+	listener, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.URL = "http://" + listener.Addr().String()
+	if o.Socket != "" {
+		s.URL = "unix://" + o.Socket
+	}
+	s.http.Handler = http.HandlerFunc(s.serve)
+	go func() { _ = s.http.Serve(listener) }()
+	t.Cleanup(s.close)
+	return s
+}
+
+// close breaks all connections and waits for their handlers.
+func (s *Server) close() {
+	close(s.closed)
+	_ = s.http.Close()
+	s.WaitIdle()
+}
+
+// Loaded ends the loading of the model.
+func (s *Server) Loaded() { s.set(func() { s.loading = false }) }
+
+// WaitBusy waits until at least n answers are under way at once.
+func (s *Server) WaitBusy(n int) { s.wait(func() bool { return s.active >= n }) }
+
+// WaitIdle waits until no answer is under way.
+func (s *Server) WaitIdle() { s.wait(func() bool { return s.active == 0 }) }
+
+// WaitAnswers waits until n answers have ended and returns all that have.
+func (s *Server) WaitAnswers(n int) []Answer {
+	s.wait(func() bool { return len(s.finished) >= n })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Answer(nil), s.finished...)
+}
+
+// WaitAsked waits until a path was asked for n times.
+func (s *Server) WaitAsked(path string, n int) { s.wait(func() bool { return s.asked[path] >= n }) }
+
+// Most is how many answers were under way at once at the most.
+func (s *Server) Most() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.most
+}
+
+func (s *Server) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+	s.changed.Broadcast()
+}
+
+func (s *Server) wait(until func() bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !until() {
+		s.changed.Wait()
+	}
+}
+
+// serve checks as the real one does: loading first, then the key, which /health does without.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	var loading bool
+	s.set(func() { s.asked[r.URL.Path]++; loading = s.loading })
+	switch {
+	case loading:
+		reply(w, http.StatusServiceUnavailable, failure("Loading model", "unavailable_error", 503))
+	case s.key != "" && r.URL.Path != "/health" && r.Header.Get("Authorization") != "Bearer "+s.key:
+		reply(w, http.StatusUnauthorized, failure("Invalid API Key", "authentication_error", 401))
+	case r.URL.Path == "/v1/chat/completions":
+		s.chat(w, r)
+	case r.URL.Path == "/slots":
+		s.slots(w)
+	case r.URL.Path == "/health":
+		reply(w, http.StatusOK, `{"status":"ok"}`)
+	case r.URL.Path == "/props":
+		reply(w, http.StatusOK, `{"total_slots":4,"model_path":"fake.gguf","chat_template":"{{ messages }}"}`)
+	default:
+		reply(w, http.StatusNotFound, failure("File Not Found", "not_found_error", 404))
+	}
+}
+
+func (s *Server) slots(w http.ResponseWriter) {
+	s.mu.Lock()
+	active := s.active
+	s.mu.Unlock()
+	slots := make([]map[string]any, max(4, active))
+	for i := range slots {
+		slots[i] = map[string]any{"id": i, "is_processing": i < active}
+	}
+	body, _ := json.Marshal(slots) // always encodes
+	reply(w, http.StatusOK, string(body))
+}
+
+func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
+	s.set(func() { s.active++; s.most = max(s.most, s.active) })
+	answer := Answer{}
+	defer func() { s.set(func() { s.active--; s.finished = append(s.finished, answer) }) }()
+	body, _ := io.ReadAll(r.Body)
+	answer.Request = string(body)
+	script := parseScript(lastUserText(body))
+	if script.status != 0 {
+		reply(w, script.status, failure("steered", "server_error", script.status))
+		return
+	}
+	stream := stream{script: script, writer: w, context: r.Context(), closed: s.closed}
+	answer.Whole = stream.run()
+	answer.Sent = stream.sent
+	if script.fault == "die" && !answer.Whole {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// lastUserText is the text of the last message of the user.
+func lastUserText(request []byte) (text string) {
+	for _, message := range gjson.GetBytes(request, "messages").Array() {
+		if message.Get("role").Str == "user" {
+			text = message.Get("content").String()
+		}
+	}
+	return text
+}
+
+func reply(w http.ResponseWriter, status int, body string) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body)
+}
+
+func failure(message, kind string, code int) string {
+	return fmt.Sprintf(`{"error":{"code":%d,"message":%q,"type":%q}}`, code, message, kind)
+}
