@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,7 +12,12 @@ import (
 	"go.uber.org/goleak"
 )
 
+// waiting is how many tests run at once: those that run processes wait for them most of the time.
+const waiting = "8"
+
 func TestMain(m *testing.M) {
+	flag.Parse()
+	_ = flag.Set("test.parallel", waiting)
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
 		os.RemoveAll(programFolder)
 		os.Exit(status)
@@ -21,8 +27,11 @@ func TestMain(m *testing.M) {
 // programFolder holds the built program; empty until one is.
 var programFolder string
 
-// program builds this command, once for all tests.
+// program is the built command: the one that SLUICE names, else one that is built, once for all tests.
 var program = sync.OnceValues(func() (path string, err error) {
+	if path = os.Getenv("SLUICE"); path != "" {
+		return filepath.Abs(path)
+	}
 	if programFolder, err = os.MkdirTemp("", "sluice-test-"); err != nil {
 		return "", err
 	}
