@@ -31,6 +31,22 @@ func TestASCII(t *testing.T) {
 	})
 }
 
+func TestFinals(t *testing.T) {
+	var f finals
+	<-f.allTaken()
+	f.add()
+	f.add()
+	taken := f.allTaken()
+	f.take()
+	select {
+	case <-taken:
+		t.Error("one is still waiting")
+	default:
+	}
+	f.take()
+	<-taken
+}
+
 // lane is a sink's lane that takes a while, forgets what it took and may refuse it.
 type lane struct {
 	Lane

@@ -154,6 +154,14 @@ func TestServerThatIsNotReady(t *testing.T) {
 	})
 }
 
+// TestStepThatBeganEnds although its server can't be had again.
+func TestStepThatBeganEnds(t *testing.T) {
+	inWorld(t, Options{Agents: []Agent{{Name: "a", Model: "once"}}}, func(w *world) {
+		w.chat("ready the third time", "a")
+		w.saying("0s a run_start", "0s a llm_start", "0s a llm_done", "0s a binary_missing")
+	})
+}
+
 func TestUnknownAgent(t *testing.T) {
 	inWorld(t, Options{}, func(w *world) {
 		for method, params := range map[wire.Method]any{
@@ -207,6 +215,9 @@ func TestStop(t *testing.T) {
 			if fault, ok := w.ask(method, params).(*wire.Fault); !ok || fault.Code != wire.CodeCancelled {
 				t.Errorf("after the end: %v", fault)
 			}
+		}
+		if w.queue.held != 0 || w.queue.bytes != 0 {
+			t.Errorf("%d requests of %d bytes are still held", w.queue.held, w.queue.bytes)
 		}
 	})
 }

@@ -14,6 +14,7 @@ type fakeModels struct {
 	queue, load time.Duration
 	mu          sync.Mutex
 	leases, max int
+	acquired    int // of the model once, which can be had once
 }
 
 // Acquire implements Models.
@@ -21,6 +22,14 @@ func (m *fakeModels) Acquire(ctx context.Context, model string, phase func(wire.
 	switch model {
 	case "panics":
 		panic("told to")
+	case "once":
+		m.mu.Lock()
+		m.acquired++
+		n := m.acquired
+		m.mu.Unlock()
+		if n > 1 {
+			return nil, wire.NewFault(wire.CodeBinaryMissing, "it is gone")
+		}
 	case "broken":
 		return nil, wire.NewFault(wire.CodeModelMissing, "no such file")
 	case "slow":

@@ -102,23 +102,23 @@ func TestTooLongLine(t *testing.T) {
 
 // TestBigLines are the lines on which a parser that recurses or looks back dies.
 func TestBigLines(t *testing.T) {
-	const size = 16 << 20
+	const longest, size = 16 << 20, 1 << 20
 	for name, c := range map[string]struct {
 		line []byte
 		code wire.Code
 	}{
-		"brackets": {bytes.Repeat([]byte("["), size), wire.CodeInvalidJSON},
+		"brackets": {bytes.Repeat([]byte("["), longest), wire.CodeInvalidJSON},
 		"braces":   {bytes.Repeat([]byte(`{"a":`), size/5), wire.CodeInvalidJSON},
 		"quotes":   {bytes.Repeat([]byte(`"`), size), wire.CodeInvalidJSON},
 		"escapes":  {bytes.Repeat([]byte(`\`), size), wire.CodeInvalidJSON},
 		"closing":  {bytes.Repeat([]byte("]"), size), wire.CodeInvalidJSON},
 		"spaces":   {bytes.Repeat([]byte(" "), size), wire.CodeInvalidJSON},
 		"pairs":    {[]byte("[" + strings.Repeat("[],", size/3) + "[]]"), wire.CodeInvalidRequest},
-		"input":    {[]byte(`{"id":1,"method":"chat","params":{"input":"` + strings.Repeat("a", size) + `"}}`), ""},
+		"input":    {[]byte(`{"id":1,"method":"chat","params":{"input":"` + strings.Repeat("a", longest) + `"}}`), ""},
 		"escaped":  {[]byte(`{"id":1,"method":"chat","params":{"input":"` + strings.Repeat(`\"`, size/2) + `"}}`), ""},
 		"members":  {[]byte(`{"id":1,"method":"chat"` + strings.Repeat(`,"a":1`, size/6) + `}`), ""},
 	} {
-		p := NDJSON{MaxLineBytes: size}
+		p := NDJSON{MaxLineBytes: longest}
 		r := p.Apply(&wire.Lines{Items: []wire.Line{{Bytes: c.line}}}).Items[0]
 		var code wire.Code
 		if r.Fault != nil {
