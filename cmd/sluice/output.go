@@ -25,6 +25,14 @@ func stdioOutput(w io.Writer) *output {
 	return &output{Writer: fileWriter(file), file: file}
 }
 
+// tryWrite returns the sink's TryWrite; nil where nothing can be written without waiting.
+func (o *output) tryWrite() func([]byte) int {
+	if o.file == nil {
+		return nil
+	}
+	return tryWriter(o.file)
+}
+
 // unread returns how many bytes the reader has not taken from the kernel yet.
 func (o *output) unread() (int, bool) {
 	if o.file == nil {

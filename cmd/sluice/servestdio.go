@@ -88,6 +88,7 @@ func sinkOptions(settings *config.Config, output *output, log *slog.Logger) stdo
 		QueueFrames:     o.QueueFrames,
 		GuaranteedBytes: o.GuaranteedBytes,
 		StallThreshold:  o.StallThreshold,
+		TryWrite:        output.tryWrite(),
 		Unread:          output.unread,
 		Logger:          log,
 	}

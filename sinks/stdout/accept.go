@@ -44,16 +44,11 @@ func (s *Sink) finish(l *Lane, final *wire.Frame) error {
 func (s *Sink) unlock() {
 	s.maxFrames = max(s.maxFrames, s.frames)
 	s.maxBytes = max(s.maxBytes, s.events+s.guaranteed)
-	if s.idle && s.waitingLocked() {
-		s.idle = false
-		s.wake.Signal()
-	}
-	if len(s.drops) == 0 {
-		s.mu.Unlock()
-		return
-	}
 	dropped, total := s.drops, s.dropped
 	s.drops = nil
+	if s.idle && s.waitingLocked() {
+		s.startLocked()
+	}
 	s.mu.Unlock()
 	for i, d := range dropped {
 		s.options.Logger.Debug("STDIO_WRITER_DROP", slog.String("request", string(d.id)), slog.String("event", d.event),

@@ -30,6 +30,10 @@ type Options struct {
 	GuaranteedBytes int64
 	// StallThreshold is the duration from which a write counts as a stall: 250 ms.
 	StallThreshold time.Duration
+	// TryWrite, when set, writes as much of p as the output takes at once, and never waits. It returns
+	// how many bytes that were. A producer that finds the sink idle writes a small piece with it, which
+	// saves the writer's wake-up; whatever is left is the writer's.
+	TryWrite func(p []byte) int
 	// Unread, when set, returns how many written bytes the reader has not taken from the kernel yet,
 	// so that Close sees a reader's progress inside a single blocked write.
 	Unread func() (int, bool)

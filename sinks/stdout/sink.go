@@ -29,12 +29,17 @@ type Sink struct {
 	replies mailbox   // guaranteed frames that may overtake; with Drop the one FIFO
 	turns   turns     // with Coalesce: the requests that have something waiting
 	pages   pages
-	idle    bool // the writer waits for wake
+	idle    bool // nobody writes: the writer waits for wake, or a producer may write itself
+	direct  bool // a producer writes itself, and so owns piece
 	closing bool // set by Close: the writer ends once nothing waits
 	broken  bool // set by the writer: the reader has gone, everything is discarded
 	// turnsFirst is set when no request found room in the last piece, beside the replies.
 	turnsFirst bool
 	writing    time.Time // when the write under way began; zero when there is none
+	// piece is what is being written. It belongs to the one that writes: the writer, or a producer
+	// while direct is set.
+	piece piece
+	rest  []byte // what a producer's own write left of piece; cleared by the writer, who goes on with it
 
 	// Sums over what waits, in flight included: frames, and the costs of events and guaranteed frames.
 	frames, events, guaranteed int64
@@ -68,39 +73,45 @@ func New(out io.Writer, options Options) *Sink {
 // Run is the writer: it returns when Close was called and everything has been written or discarded.
 func (s *Sink) Run() {
 	defer close(s.ended)
-	var p piece
-	for s.exchange(&p) {
-		if err := s.write(p.render()); err != nil {
+	for s.exchange() {
+		line := s.rest
+		if s.rest = nil; line == nil {
+			line = s.piece.render()
+		}
+		if err := s.write(line); err != nil {
 			s.breakOff(err)
-			p.reset()
+			s.piece.reset()
 		}
 	}
 }
 
-// exchange settles the piece that was written, waits for something to write and fills the piece
-// with it. It returns false at the end.
-func (s *Sink) exchange(p *piece) bool {
+// exchange settles the piece that was written, waits for something to write and takes it: what a
+// producer's own write has left, or a new piece. It returns false at the end.
+func (s *Sink) exchange() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settleLocked(p)
-	for !s.waitingLocked() {
-		if s.closing {
+	s.settleLocked()
+	for s.direct || s.rest == nil && !s.waitingLocked() {
+		if s.closing && !s.direct {
 			return false
 		}
-		s.idle = true
+		s.idle = !s.direct
 		s.wake.Wait()
 	}
 	s.idle = false
-	s.composeLocked(p)
-	s.writing = time.Now()
+	if s.rest == nil {
+		s.composeLocked(&s.piece)
+		s.writing = time.Now()
+	}
 	return true
 }
 
 func (s *Sink) waitingLocked() bool { return s.turns.front != nil || !s.replies.empty() }
 
 // settleLocked takes a written piece off the sums.
-func (s *Sink) settleLocked(p *piece) {
-	if p.frames == 0 {
+func (s *Sink) settleLocked() {
+	p := &s.piece
+	if p.frames == 0 || s.direct || s.rest != nil {
 		return
 	}
 	s.stalls = s.stallsLocked()

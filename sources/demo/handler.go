@@ -84,7 +84,7 @@ func (h *handler) health(w http.ResponseWriter, _ *http.Request) {
 func (h *handler) props(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{
 		"default_generation_settings": map[string]any{
-			"params": map[string]any{"seed": randomSeed, "temperature": defaultTemperature, "max_tokens": -1, "n_predict": -1},
+			"params": map[string]any{"seed": int64(randomSeed), "temperature": defaultTemperature, "max_tokens": -1, "n_predict": -1},
 			"n_ctx":  contextLength,
 		},
 		"total_slots":    len(h.slots.busy),
