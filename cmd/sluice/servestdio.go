@@ -70,6 +70,7 @@ func newEngine(ctx context.Context, loaded *config.Loaded, s streams, log *slog.
 		Execute:         executeOptions(loaded, log),
 		ShutdownTimeout: settings.Output.ShutdownTimeout,
 		EOFTimeout:      settings.Output.EOFTimeout,
+		StallThreshold:  settings.Output.StallThreshold,
 		HostGone:        output.hostGone,
 		Logger:          log,
 	})
