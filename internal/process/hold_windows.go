@@ -15,6 +15,9 @@ const needsGuardian, canAsk = false, false
 
 func terminate(target) {}
 
+// keepInherited: a child gets the handles that are named to it, and no others.
+func keepInherited() {}
+
 // hold is the job object of a child and of all it starts.
 type hold struct{ job windows.Handle }
 

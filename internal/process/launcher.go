@@ -74,6 +74,7 @@ func (l *Launcher) Start(c Command) (*Process, error) {
 		return nil, ErrClosed
 	}
 	if l.forks == nil {
+		keepInherited()
 		l.forks = make(chan func())
 		go forkingThread(l.forks)
 	}

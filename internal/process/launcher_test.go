@@ -4,6 +4,7 @@ package process
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // family is a wrapper with a child in its group; onLinux has one in a session of its own as well, and
@@ -151,6 +154,31 @@ func TestChildrenLeadGroupsAndHoldNothingOfOurs(t *testing.T) {
 	})
 	if pgid, err := syscall.Getpgid(p.PID()); err != nil || pgid != p.PID() {
 		t.Errorf("group %d of process %d: %v", pgid, p.PID(), err)
+	}
+}
+
+// A descriptor that our host left open is another copy of a pipe, as in `sluice serve-stdio 3>&1`: its
+// reader sees the end once we have closed it, though a child and the guardian run.
+func TestChildrenGetNoInheritedDescriptor(t *testing.T) {
+	theirs, inherited, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.Close()
+	if _, err := unix.FcntlInt(inherited.Fd(), unix.F_SETFD, 0); err != nil {
+		t.Fatal(err)
+	}
+	l := NewLauncher(LauncherOptions{})
+	defer l.Close()
+	if _, err := l.Start(shell("exec sleep 1000", "")); err != nil {
+		t.Fatal(err)
+	}
+	if err := inherited.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_ = theirs.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if n, err := theirs.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("read %d bytes, %v: somebody holds the pipe", n, err)
 	}
 }
 
