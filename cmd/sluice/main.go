@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -51,7 +52,9 @@ func (f *failure) Error() string { return f.message }
 
 // run is the whole program but for the process around it; it returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	started := false // what fails before a command starts is usage, what fails in it is a failure
 	root := newRoot(streams{stdin, stdout, stderr})
+	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -71,8 +74,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.As(err, &configured):
 		fmt.Fprintln(stderr, "sluice:", configured)
 		return exitUsage
+	case started:
+		fmt.Fprintln(stderr, "sluice:", err)
+		return exitFailed
 	}
-	fmt.Fprintf(stderr, "sluice: %v (try sluice --help)\n", err)
+	line := strings.Join(strings.Fields(err.Error()), " ") // a suggestion stands on lines of its own
+	fmt.Fprintf(stderr, "sluice: %s (try sluice --help)\n", line)
 	return exitUsage
 }
 
@@ -83,7 +90,6 @@ func newRoot(s streams) *cobra.Command {
 		Short:         "A language model behind stdin and stdout that a slow reader never stalls",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(newServeStdio(s), newChat(s), newConfig(s), newModel(s), newVersion(s))

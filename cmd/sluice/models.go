@@ -71,7 +71,11 @@ func (m *models) find(model string) (*llama.Server, string, error) {
 	if server := m.byName[model]; server != nil {
 		return server, "", nil
 	}
-	return nil, "", wire.NewFault(wire.CodeModelMissing, "no model is configured; name a GGUF file in models[].path, attach to a server with llama_server.url, or try --demo")
+	return nil, "", noModel()
+}
+
+func noModel() *wire.Fault {
+	return wire.NewFault(wire.CodeModelMissing, "no model is configured; name a GGUF file in models[].path, attach to a server with llama_server.url, or try --demo")
 }
 
 // Acquire implements pipeline.Models.

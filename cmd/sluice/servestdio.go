@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -110,16 +109,22 @@ func executeOptions(loaded *config.Loaded, log *slog.Logger) execute.Options {
 			Name: a.Name, Model: a.Model, SystemPrompt: a.SystemPrompt, MaxTokens: a.MaxTokens, Temperature: a.Temperature,
 		})
 	}
-	if !loaded.Found {
-		o.Unconfigured = unconfigured(loaded)
-	}
+	o.Unconfigured = unconfigured(loaded)
 	return o
 }
 
+// unconfigured is what a chat is answered when nothing says which model to use. Variables alone are a
+// configuration, but one that names no model doesn't make up for a file that isn't there.
 func unconfigured(loaded *config.Loaded) *wire.Fault {
-	what := "there is no configuration"
-	if loaded.Missing != "" {
-		what = fmt.Sprintf("there is no configuration: %s does not exist", loaded.Missing)
+	const what = "there is no configuration"
+	const next = "; write one, name one with --config, or try the embedded model with --demo"
+	switch {
+	case len(loaded.Config.Models) > 0:
+		return nil
+	case loaded.Missing != "":
+		return wire.NewFault(wire.CodeConfigMissing, what+": "+loaded.Missing+" does not exist"+next)
+	case !loaded.Found:
+		return wire.NewFault(wire.CodeConfigMissing, what+next)
 	}
-	return wire.NewFault(wire.CodeConfigMissing, what+"; write one, name one with --config, or try the embedded model with --demo")
+	return noModel()
 }

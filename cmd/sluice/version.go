@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -50,10 +52,12 @@ func newVersion(s streams) *cobra.Command {
 			if asJSON {
 				return json.NewEncoder(s.out).Encode(f)
 			}
-			_, err := fmt.Fprintf(s.out, "sluice %s %s %s %s\n", f.Version, f.Revision, f.Go, f.Platform)
+			_, err := fmt.Fprintln(s.out, strings.Join(slices.DeleteFunc([]string{f.Name, f.Version, f.Revision, f.Go, f.Platform}, isEmpty), " "))
 			return err
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
+
+func isEmpty(text string) bool { return text == "" }
