@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"sluice/internal/secret"
 )
 
 // mask stands for a secret that is set; an empty one is shown as "".
@@ -182,20 +184,12 @@ func maskMap(values map[string]string) map[string]string {
 	return result
 }
 
-var secretOption = regexp.MustCompile(`(?i)^-.*(key|token|secret|password|passwd|auth)|^-hft$`)
-
-// maskArgs hides the values of options that sound secret: "--hf-token x" and "--hf-token=x".
+// maskArgs hides the secrets of a command line.
 func maskArgs(args []string) []string {
 	result := slices.Clone(args)
-	for i, arg := range args {
-		name, _, assigned := strings.Cut(arg, "=")
-		switch {
-		case !secretOption.MatchString(name):
-		case assigned:
-			result[i] = name + "=" + mask
-		case i+1 < len(args):
-			result[i+1] = mask
-		}
+	for _, s := range slices.Backward(secret.Spans(args)) { // so that what is before stays where it was
+		arg := result[s.Argument]
+		result[s.Argument] = arg[:s.Start] + mask + arg[s.End:]
 	}
 	return result
 }

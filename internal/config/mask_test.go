@@ -13,7 +13,7 @@ func TestMaskedHidesSecrets(t *testing.T) {
 	loaded := mustLoad(t, `
 llama_server: {api_key: hunter2, args: [--hf-token, hunter2, --HF-Token=hunter2, -hft, hunter2, --threads, "4"]}
 mcp_servers:
-  a: {command: x, args: [--token], env: {A: hunter2, B: ""}}
+  a: {command: x, args: [-e, TOKEN=hunter2, 'db://me:hunter2@host', --header, 'Authorization: Bearer hunter2', --token], env: {A: hunter2, B: ""}}
   b: {url: "https://h/mcp?key=hunter2", headers: {Authorization: Bearer hunter2}}
 debug: {token: hunter2}
 `)

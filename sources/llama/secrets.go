@@ -3,8 +3,10 @@ package llama
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"regexp"
+	"slices"
 	"strings"
+
+	"sluice/internal/secret"
 )
 
 // envKey is where llama-server reads its key (llama-server --help, --api-key).
@@ -30,36 +32,25 @@ func childEnvironment(ours []string, key string) []string {
 	return append(env, envKey+"="+key)
 }
 
-// secretName matches variables and flags whose values must not be shown.
-var secretName = regexp.MustCompile(`(?i)(token|secret|passw|credential|api[-_]?key|access[-_]?key|private[-_]?key)|^-hft$`)
-
 // shortestSecret keeps harmless words such as "true" in the log.
 const shortestSecret = 6
 
 // redactor returns a function that takes the key, and secrets known by the names of their variables
-// and flags, out of a line.
+// and options, out of a line.
 func redactor(key string, env, args []string) func(string) string {
+	hidden := []string{key}
+	for _, texts := range [][]string{env, args} {
+		for _, s := range secret.Spans(texts) {
+			hidden = append(hidden, texts[s.Argument][s.Start:s.End])
+		}
+	}
+	// The longest first, lest one that begins as another leave its rest.
+	slices.SortFunc(hidden, func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
-	hide := func(value string) {
+	for _, value := range hidden {
 		if len(value) >= shortestSecret {
 			pairs = append(pairs, value, "[redacted]")
 		}
-	}
-	hide(key)
-	for _, entry := range env {
-		if name, value, _ := strings.Cut(entry, "="); secretName.MatchString(name) {
-			hide(value)
-		}
-	}
-	for i, arg := range args {
-		name, value, joined := strings.Cut(arg, "=")
-		if !strings.HasPrefix(name, "-") || !secretName.MatchString(name) {
-			continue
-		}
-		if !joined && i+1 < len(args) {
-			value = args[i+1]
-		}
-		hide(value)
 	}
 	return strings.NewReplacer(pairs...).Replace
 }

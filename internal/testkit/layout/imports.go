@@ -29,7 +29,7 @@ var rules = []rule{
 
 	{"sources/stdin", []string{wire}, []string{streams}},
 	{"sources/sse", nil, nil},
-	{"sources/llama", []string{"sources/sse", wire, "internal/process"}, []string{streams, gjson}},
+	{"sources/llama", []string{"sources/sse", wire, "internal/process", "internal/secret"}, []string{streams, gjson}},
 	{"sources/gateway", []string{"sources/sse", wire}, []string{streams, "github.com/coder/websocket", gjson}},
 	{"sources/demo", []string{wire}, nil},
 
@@ -43,10 +43,11 @@ var rules = []rule{
 	{"sinks/stdout", []string{wire}, []string{streams, system}},
 
 	{"internal/wire", nil, []string{gjson}},
-	{"internal/config", nil, []string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}},
+	{"internal/config", []string{"internal/secret"}, []string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}},
 	{"internal/keychain", nil, []string{"*"}},
 	{"internal/logs", nil, nil},
 	{"internal/process", nil, []string{system}},
+	{"internal/secret", nil, nil},
 	{"internal/testkit", []string{wire}, []string{"*"}},
 
 	{"bench", []string{"*"}, []string{"*"}},
