@@ -8,9 +8,13 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
+
+// limit is when a test that waits has failed: far beyond what a slow machine needs.
+const limit = time.Minute
 
 // Options steer a server as a whole.
 type Options struct {
@@ -26,6 +30,7 @@ type Options struct {
 type Server struct {
 	URL string
 
+	t      testing.TB
 	key    string
 	http   http.Server
 	closed chan struct{}
@@ -35,7 +40,7 @@ type Server struct {
 	loading  bool
 	active   int // answers under way
 	most     int // the most at once
-	asked    map[string]int
+	asked    int // requests of any kind
 	finished []Answer
 }
 
@@ -49,7 +54,7 @@ type Answer struct {
 // Start starts a server, which the test's end closes.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
-	s := &Server{key: o.Key, loading: o.Loading, closed: make(chan struct{}), asked: map[string]int{}}
+	s := &Server{t: t, key: o.Key, loading: o.Loading, closed: make(chan struct{})}
 	s.changed = sync.NewCond(&s.mu)
 	network, address := "tcp", "127.0.0.1:0"
 	if o.Socket != "" {
@@ -93,8 +98,8 @@ func (s *Server) WaitAnswers(n int) []Answer {
 	return append([]Answer(nil), s.finished...)
 }
 
-// WaitAsked waits until a path was asked for n times.
-func (s *Server) WaitAsked(path string, n int) { s.wait(func() bool { return s.asked[path] >= n }) }
+// WaitAsked waits until n requests of any kind came.
+func (s *Server) WaitAsked(n int) { s.wait(func() bool { return s.asked >= n }) }
 
 // Most is how many answers were under way at once at the most.
 func (s *Server) Most() int {
@@ -110,10 +115,18 @@ func (s *Server) set(change func()) {
 	s.changed.Broadcast()
 }
 
+// wait waits for a condition; a test that waits longer than limit has failed.
 func (s *Server) wait(until func() bool) {
+	s.t.Helper()
+	expired := false
+	timer := time.AfterFunc(limit, func() { s.set(func() { expired = true }) })
+	defer timer.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for !until() {
+		if expired {
+			s.t.Fatalf("%d answers under way, %d ended, %d requests came", s.active, len(s.finished), s.asked)
+		}
 		s.changed.Wait()
 	}
 }
@@ -121,7 +134,7 @@ func (s *Server) wait(until func() bool) {
 // serve checks as the real one does: loading first, then the key, which /health does without.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	var loading bool
-	s.set(func() { s.asked[r.URL.Path]++; loading = s.loading })
+	s.set(func() { s.asked++; loading = s.loading })
 	switch {
 	case loading:
 		reply(w, http.StatusServiceUnavailable, failure("Loading model", "unavailable_error", 503))
