@@ -97,14 +97,14 @@ func TestCancelActsWhileNobodyReads(t *testing.T) {
 // A reader that never reads stops the intake, not the engine.
 func TestUnreadRepliesStopTheIntake(t *testing.T) {
 	t.Parallel()
-	const requests, size = 400, 64 << 10
-	e, _ := attached(t, "output: {guaranteed_bytes: 1MiB}\n", host.Options{Small: true, Pace: paused})
+	const requests, size = 200, 64 << 10
+	e, _ := attached(t, "output: {guaranteed_bytes: 1MiB}\n", host.Options{Pace: paused})
 	var input strings.Builder
 	for i := range requests {
 		input.WriteString(host.Request(numbered(strings.Repeat("i", size), i), "ping", nil))
 	}
 	text := input.String()
-	taken, err := e.Offer(text, 3*time.Second)
+	taken, err := e.Offer(text, 2*time.Second)
 	if !errors.Is(err, os.ErrDeadlineExceeded) || taken > len(text)/2 {
 		t.Fatalf("%d of %d bytes were taken, %v", taken, len(text), err)
 	}

@@ -12,14 +12,14 @@ import (
 var errSignal = errors.New("sluice: a signal came")
 
 // withSignals returns a context that the first SIGTERM, SIGINT or SIGHUP ends; a second one ends the
-// process at once. SIGPIPE is caught and ignored, so that a reader of stdout that has gone is an
-// error of the write and not the end of the process. stop undoes it.
+// process at once. stop undoes it. SIGPIPE is caught and ignored for good, so that a reader of stdout
+// or stderr that has gone is an error of the write and not the end of the process: the log is written
+// to the very end.
 func withSignals(ctx context.Context, log *slog.Logger) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
-	pipes := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	signal.Notify(pipes, syscall.SIGPIPE)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	stopped := make(chan struct{})
 	go func() {
 		for first := true; ; first = false {
@@ -37,7 +37,6 @@ func withSignals(ctx context.Context, log *slog.Logger) (_ context.Context, stop
 	}()
 	return ctx, func() {
 		signal.Stop(signals)
-		signal.Stop(pipes)
 		close(stopped)
 		cancel(nil)
 	}
