@@ -30,7 +30,7 @@ func NewTail(keep int, clean func(string) string, each func(string)) *Tail {
 // Drain reads until the end or an error. Lines are made printable: invalid UTF-8 and control
 // characters are replaced.
 func (t *Tail) Drain(r io.Reader) {
-	reader := bufio.NewReaderSize(r, maxLine)
+	reader := bufio.NewReaderSize(r, 2*maxLine) // a secret that the cut goes through is seen whole by clean
 	for {
 		line, more, err := reader.ReadLine()
 		if err != nil {
@@ -48,6 +48,9 @@ func (t *Tail) add(line string) {
 	line = strings.Map(printable, strings.ToValidUTF8(line, "\uFFFD"))
 	if t.clean != nil {
 		line = t.clean(line)
+	}
+	if len(line) > maxLine {
+		line = strings.ToValidUTF8(line[:maxLine], "")
 	}
 	t.mu.Lock()
 	if len(t.lines) == t.keep {

@@ -43,3 +43,13 @@ func TestTail(t *testing.T) {
 		})
 	}
 }
+
+// A secret through which a long line is cut is taken out all the same.
+func TestTailCutsAfterCleaning(t *testing.T) {
+	const key = "0123456789abcdef"
+	tail := NewTail(1, func(line string) string { return strings.ReplaceAll(line, key, "[redacted]") }, nil)
+	tail.Drain(strings.NewReader(strings.Repeat("x", maxLine-8) + key + strings.Repeat("y", 2*maxLine)))
+	if got := tail.Lines()[0]; len(got) != maxLine || strings.Contains(got, key[:4]) {
+		t.Errorf("%d bytes, ending in %q", len(got), got[len(got)-20:])
+	}
+}
