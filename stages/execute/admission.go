@@ -2,12 +2,14 @@ package execute
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"sluice/internal/wire"
 )
 
-// admission lets a number of chats run at once; the others wait in arrival order, up to a bound.
+// admission lets a number of chats run at once; the others wait in arrival order, up to a bound. Those
+// that run come to the servers in arrival order too, though each runs in a goroutine of its own.
 type admission struct {
 	maxWaiting int
 	maxBytes   int64
@@ -15,6 +17,7 @@ type admission struct {
 	mu      sync.Mutex
 	free    int       // how many more may run now
 	waiting []*ticket // in arrival order
+	coming  []*ticket // that have not come to a server yet, in arrival order
 	held    int       // requests that wait, those of hold included
 	bytes   int64     // their sizes
 }
@@ -23,6 +26,7 @@ type admission struct {
 type ticket struct {
 	size  int
 	ready chan struct{} // closed when it is the ticket's turn
+	first chan struct{} // closed when all tickets before it have come to their servers, or gave up
 }
 
 func overloaded() *wire.Fault {
@@ -33,17 +37,44 @@ func overloaded() *wire.Fault {
 func (a *admission) enter(size int) *ticket {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := &ticket{size: size, ready: make(chan struct{})}
+	t := &ticket{size: size, ready: make(chan struct{}), first: make(chan struct{})}
 	if a.free > 0 && len(a.waiting) == 0 {
 		a.free--
 		close(t.ready)
-		return t
-	}
-	if !a.holdLocked(size) {
+	} else if !a.holdLocked(size) {
 		return nil
+	} else {
+		a.waiting = append(a.waiting, t)
 	}
-	a.waiting = append(a.waiting, t)
+	if a.coming = append(a.coming, t); len(a.coming) == 1 {
+		close(t.first)
+	}
 	return t
+}
+
+// arrive blocks until the ticket, whose turn it is, is the first that has not come to a server.
+func (a *admission) arrive(ctx context.Context, t *ticket) error {
+	select {
+	case <-t.first:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// arrived says that the ticket stands in its server's queue or will never; the next may come then.
+// Calling it again is harmless.
+func (a *admission) arrived(t *ticket) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at := slices.Index(a.coming, t)
+	if at < 0 {
+		return
+	}
+	a.coming = slices.Delete(a.coming, at, at+1)
+	if at == 0 && len(a.coming) > 0 {
+		close(a.coming[0].first)
+	}
 }
 
 // wait blocks until it is the ticket's turn; then leave must be called. When ctx ends first the place

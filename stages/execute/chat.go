@@ -64,6 +64,7 @@ func (e *Execute) admit(c *chat, size int) (fault *wire.Fault) {
 // run is the goroutine of one chat: whatever happens, it ends with exactly one final frame.
 func (e *Execute) run(c *chat) {
 	defer c.cancel(nil)
+	defer e.queue.arrived(c.ticket)
 	t := turn{execute: e, chat: c, done: &wire.ChatDone{Stop: -1}}
 	t.fill()
 	err := t.wait()

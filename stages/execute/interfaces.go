@@ -10,7 +10,7 @@ import (
 // Models gives access to the model servers, by the names of the configuration.
 type Models interface {
 	// Acquire waits until the server is up and has a slot free. The error is a *wire.Fault or the
-	// cause of ctx. phase is told what is being waited for.
+	// cause of ctx. phase is told what is being waited for, once the caller has its place in the queue.
 	Acquire(ctx context.Context, model string, phase func(wire.Phase)) (Lease, error)
 	// Warm starts the server and waits until its model is loaded.
 	Warm(ctx context.Context, model string) error

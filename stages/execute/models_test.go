@@ -14,11 +14,15 @@ type fakeModels struct {
 	queue, load time.Duration
 	mu          sync.Mutex
 	leases, max int
-	acquired    int // of the model once, which can be had once
+	came        []string // the models of Acquire, in its order
+	acquired    int      // of the model once, which can be had once
 }
 
 // Acquire implements Models.
 func (m *fakeModels) Acquire(ctx context.Context, model string, phase func(wire.Phase)) (Lease, error) {
+	m.mu.Lock()
+	m.came = append(m.came, model)
+	m.mu.Unlock()
 	switch model {
 	case "panics":
 		panic("told to")

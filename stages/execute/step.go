@@ -29,7 +29,7 @@ func (t *turn) run() error {
 // when the server was not ready.
 func (t *turn) try(last bool) (again bool, err error) {
 	c := t.chat
-	lease, err := t.execute.options.Models.Acquire(c.ctx, c.agent.Model, t.phase)
+	lease, err := t.acquire()
 	if err != nil {
 		t.endStep(err)
 		return false, err
@@ -50,7 +50,19 @@ func (t *turn) try(last bool) (again bool, err error) {
 	return false, err
 }
 
+// acquire comes to the server when all earlier chats have, and lets the next one come as soon as it
+// waits there.
+func (t *turn) acquire() (Lease, error) {
+	c, queue := t.chat, &t.execute.queue
+	if err := queue.arrive(c.ctx, c.ticket); err != nil {
+		return nil, err
+	}
+	defer queue.arrived(c.ticket)
+	return t.execute.options.Models.Acquire(c.ctx, c.agent.Model, t.phase)
+}
+
 func (t *turn) phase(p wire.Phase) {
+	t.execute.queue.arrived(t.chat.ticket)
 	if p == wire.PhaseQueue {
 		t.chat.state.Store(stateQueued)
 		return
