@@ -25,8 +25,9 @@ const (
 // statsInterval is how often the counters are logged at debug.
 const statsInterval = 10 * time.Second
 
-// closeTimeout bounds the end of the model servers; they are killed long before.
-const closeTimeout = 10 * time.Second
+// closeTimeout bounds the end of the model servers; they are killed long before. killTimeout is how
+// much longer killed ones are waited for: a process that hangs in a driver must not keep us.
+const closeTimeout, killTimeout = 10 * time.Second, 2 * time.Second
 
 // Run serves until the end of input, a shutdown request, or ctx ends (a signal), then ends what runs,
 // drains the sink and stops the servers. The error says that output was given up.
@@ -113,7 +114,11 @@ func (p *Pipeline) drain(ctx context.Context, reason Reason) error {
 		}
 	}()
 	err := p.closeSink(ctx, reason)
-	<-closed
+	select {
+	case <-closed:
+	case <-time.After(closeTimeout + killTimeout):
+		p.options.Logger.Error("a model server can't be ended; its guardian goes on trying")
+	}
 	return err
 }
 

@@ -169,6 +169,19 @@ func TestModelsStopInTime(t *testing.T) {
 	}
 }
 
+// TestModelsThatCannotEnd: a killed process may hang in the kernel; the engine ends nevertheless.
+func TestModelsThatCannotEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := make(chan struct{})
+		defer close(hangs)
+		e := newEngine(t, testkit.Pace{}, nil)
+		e.models.close = func(context.Context) error { <-hangs; return nil }
+		_ = e.in.Close()
+		e.end(EndOfInput)
+		near(t, "the end", e.took, closeTimeout+killTimeout)
+	})
+}
+
 // TestRefusals: what is refused is told at once, and what was accepted before it is untouched.
 func TestRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
