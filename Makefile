@@ -63,9 +63,9 @@ bench: build ## measure the engine beside its peers, interleaved, medians of $(R
 
 .PHONY: fuzz
 fuzz: ## fuzz each target for $(FUZZTIME)
-	@set -e; for package in $$(grep -rl --include='*_test.go' 'func Fuzz' . | grep -v '^./bench' | xargs -n1 dirname | sort -u); do \
-	  for target in $$(grep -ho 'func Fuzz[A-Za-z]*' $$package/*_test.go | sed 's/func //'); do \
-	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package; done; done
+	@set -e; for package in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
+	  for target in $$(grep -ho '^func Fuzz[A-Za-z0-9]*' $$package/*_test.go | sed 's/func //'); do \
+	    (cd $$package && go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) .); done; done
 
 .PHONY: clean
 clean: ## remove bin/
