@@ -20,6 +20,8 @@ const (
 	Signal     Reason = "signal"
 	HostGone   Reason = "host gone"
 	ReadFailed Reason = "reading stdin failed"
+	// ReaderStuck ends the chats that wait for the reader of stdout, which takes nothing any more.
+	ReaderStuck Reason = "nobody reads stdout"
 )
 
 // statsInterval is how often the counters are logged at debug.
@@ -68,8 +70,8 @@ func (p *Pipeline) intake(ctx context.Context) Reason {
 	}
 }
 
-// finish waits for what runs. At the end of input it may take its time, unless the host has gone or a
-// signal comes; in every other case it is cancelled.
+// finish waits for what runs. At the end of input it may take its time, unless the host has gone, has
+// stopped reading what chats wait for, or a signal comes; in every other case it is cancelled.
 func (p *Pipeline) finish(ctx context.Context, reason Reason) Reason {
 	idle := make(chan struct{})
 	go func() { p.execute.Wait(); close(idle) }()
@@ -90,9 +92,17 @@ func (p *Pipeline) await(ctx context.Context, idle <-chan struct{}, reason Reaso
 	if p.options.HostGone != nil {
 		hostGone = p.options.HostGone(watch)
 	}
+	stuck := make(chan struct{})
+	go func() {
+		if p.options.Sink.Stuck(watch, p.options.EOFTimeout) {
+			close(stuck)
+		}
+	}()
 	select {
 	case <-idle:
 		return reason
+	case <-stuck:
+		return ReaderStuck
 	case <-ctx.Done():
 		return Signal
 	case <-p.options.Sink.Gone():

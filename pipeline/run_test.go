@@ -217,3 +217,29 @@ func TestRequestsBeforeTheFirstRead(t *testing.T) {
 		}
 	})
 }
+
+// gatedSink holds every chat back, as one does whose reader owes us room.
+type gatedSink struct{ sinkPort }
+
+func (gatedSink) Gate(ctx context.Context) error {
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+func (gatedSink) Stuck(ctx context.Context, patience time.Duration) bool {
+	return pause(ctx, patience) == nil
+}
+
+// TestEndOfInputDoesNotWaitForeverAtTheGate: chats that wait for a reader that takes nothing any more
+// would never begin, so the engine ends them after its patience.
+func TestEndOfInputDoesNotWaitForeverAtTheGate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, testkit.Pace{}, func(o *Options) { o.Sink = gatedSink{o.Sink.(sinkPort)} })
+		e.send(long)
+		_ = e.in.Close()
+		if lines := e.end(ReaderStuck); count(lines, `"code":"cancelled"`) != 1 {
+			t.Errorf("%v: %s", e.err, lines)
+		}
+		near(t, "the end", e.took, testEOFTimeout)
+	})
+}

@@ -21,20 +21,36 @@ func (s *Sink) Close(ctx context.Context, patience time.Duration) error {
 	s.closing = true
 	s.wake.Signal()
 	s.mu.Unlock()
+	if s.awaitReader(ctx, s.ended, patience, func() bool { return true }) {
+		return nil
+	}
+	return s.givenUp()
+}
+
+// Stuck waits until Gate has held and the reader has taken no byte for patience; it is false when ctx
+// ended before. After the end of input nothing else would ever start the chats that wait at the gate.
+func (s *Sink) Stuck(ctx context.Context, patience time.Duration) bool {
+	s.awaitReader(ctx, nil, patience, s.gated)
+	return ctx.Err() == nil
+}
+
+// awaitReader waits for ended, and returns true then; or until ctx ends, or the reader took no byte
+// for patience (0: no bound) while we were waiting for it.
+func (s *Sink) awaitReader(ctx context.Context, ended <-chan struct{}, patience time.Duration, waiting func() bool) bool {
 	tick := time.NewTicker(progressInterval)
 	defer tick.Stop()
 	seen, since := s.progress(), time.Now()
 	for {
 		select {
-		case <-s.ended:
-			return nil
+		case <-ended:
+			return true
 		case <-ctx.Done():
-			return s.givenUp()
+			return false
 		case <-tick.C:
-			if now := s.progress(); now != seen {
+			if now := s.progress(); now != seen || !waiting() {
 				seen, since = now, time.Now()
 			} else if patience > 0 && time.Since(since) >= patience {
-				return s.givenUp()
+				return false
 			}
 		}
 	}

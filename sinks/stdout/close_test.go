@@ -91,3 +91,25 @@ func TestCloseEndsWithItsContext(t *testing.T) {
 		}
 	})
 }
+
+func TestStuckIsAHeldGateWithoutProgress(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var unread atomic.Int64
+		s, w := blocked(t, Options{GuaranteedBytes: 1, Unread: func() (int, bool) { return int(unread.Load()), true }})
+		start := time.Now()
+		time.AfterFunc(2*time.Second, func() { unread.Store(1) })
+		if !s.Stuck(t.Context(), 3*time.Second) {
+			t.Error("not stuck")
+		}
+		if took := time.Since(start); took < 5*time.Second || took > 6*time.Second {
+			t.Errorf("stuck after %v", took)
+		}
+		w.take()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if s.Stuck(ctx, 3*time.Second) {
+			t.Error("stuck though the gate is open")
+		}
+		w.rest(t, s)
+	})
+}

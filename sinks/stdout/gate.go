@@ -20,6 +20,13 @@ func (s *Sink) Gate(ctx context.Context) error {
 	}
 }
 
+// gated reports whether Gate holds.
+func (s *Sink) gated() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.room != nil
+}
+
 // holdLocked closes the gate when the bound is reached.
 func (s *Sink) holdLocked() {
 	if s.room == nil && s.guaranteed >= s.options.GuaranteedBytes {
