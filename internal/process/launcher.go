@@ -15,6 +15,9 @@ import (
 // ErrClosed is what Start returns once the launcher has been closed.
 var ErrClosed = errors.New("process: the launcher is closed")
 
+// ErrScratch says that Start could not make the scratch folder.
+var ErrScratch = errors.New("process: the scratch folder can't be made")
+
 // LauncherOptions says how the guardian is run; the zero value is the default.
 type LauncherOptions struct {
 	// Executable is the program whose Args lead to RunGuardian(os.Stdin). Empty: this program.
@@ -36,11 +39,13 @@ type Launcher struct {
 	forks    chan func() // to the forking thread; nil before the first Start
 	guardian *guardian   // nil before the first Start, and where no guardian is needed
 	children map[*Process]struct{}
+	closing  chan struct{}  // closed by Close
+	minders  sync.WaitGroup // one for each guardian
 }
 
 // NewLauncher returns a Launcher, which its owner closes.
 func NewLauncher(o LauncherOptions) *Launcher {
-	l := &Launcher{executable: o.Executable, args: o.Args, log: o.Logger, children: map[*Process]struct{}{}}
+	l := &Launcher{executable: o.Executable, args: o.Args, log: o.Logger, children: map[*Process]struct{}{}, closing: make(chan struct{})}
 	if l.args == nil {
 		l.args = []string{"guardian"}
 	}
@@ -61,12 +66,13 @@ type Command struct {
 	Dir string
 	// Stdin, Stdout and Stderr are the child's; nil is the null device.
 	Stdin, Stdout, Stderr *os.File
-	// Scratch, when set, is a folder that is removed once the child and all it started are gone.
+	// Scratch, when set, is the absolute path of a folder that Start makes, for us alone, and that is
+	// removed once the child and all it started are gone.
 	Scratch string
 }
 
-// Start starts a process. The error is that of the system, ErrClosed, or tells why there is no
-// guardian; then Scratch has been left alone.
+// Start starts a process. The error is that of the system, ErrClosed, an ErrScratch, or tells why there
+// is no guardian; then no Scratch is left.
 func (l *Launcher) Start(c Command) (*Process, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,8 +88,8 @@ func (l *Launcher) Start(c Command) (*Process, error) {
 		return nil, fmt.Errorf("process: the guardian can't be started: %w", err)
 	}
 	p := newProcess(c, l.exited)
-	l.guardian.tell(p.target)
-	if err := l.forkLocked(p.start); err != nil {
+	l.guardian.tell(p.target) // before there is anything that could be left
+	if err := l.beginLocked(p); err != nil {
 		l.guardian.forget(p.target)
 		return nil, err
 	}
@@ -91,6 +97,18 @@ func (l *Launcher) Start(c Command) (*Process, error) {
 	l.children[p] = struct{}{}
 	go p.watch(l.log)
 	return p, nil
+}
+
+// beginLocked makes the scratch folder and forks.
+func (l *Launcher) beginLocked(p *Process) error {
+	if err := p.target.makeScratch(); err != nil {
+		return err
+	}
+	err := l.forkLocked(p.start)
+	if err != nil {
+		p.target.removeScratch()
+	}
+	return err
 }
 
 // Close kills what still runs, waits for its end and ends the guardian. Calling it again is harmless.
@@ -101,7 +119,9 @@ func (l *Launcher) Close() {
 		children = append(children, p)
 	}
 	wasClosed := l.closed
-	l.closed = true
+	if l.closed = true; !wasClosed {
+		close(l.closing)
+	}
 	l.mu.Unlock()
 	for _, p := range children {
 		p.Kill()
@@ -114,6 +134,7 @@ func (l *Launcher) Close() {
 	}
 	close(l.forks)
 	l.guardian.stop()
+	l.minders.Wait()
 }
 
 // exited is told by each process that it and all it started are gone.
@@ -122,43 +143,6 @@ func (l *Launcher) exited(p *Process) {
 	defer l.mu.Unlock()
 	delete(l.children, p)
 	l.guardian.forget(p.target)
-}
-
-// ensureGuardianLocked starts the guardian, also when the last one died, and tells it of all that runs.
-func (l *Launcher) ensureGuardianLocked() error {
-	if !needsGuardian || l.guardian.alive() {
-		return nil
-	}
-	executable, err := l.guardianPath()
-	if err != nil {
-		return err
-	}
-	g := newGuardian(executable, l.args)
-	if err := l.forkLocked(g.start); err != nil {
-		return err
-	}
-	l.guardian.stop()
-	l.guardian = g
-	for p := range l.children {
-		g.tell(p.target)
-	}
-	return nil
-}
-
-// guardianPath is this program's path. On Linux a program whose file was replaced while it runs is
-// still found by /proc/self/exe.
-func (l *Launcher) guardianPath() (string, error) {
-	if l.executable != "" {
-		return l.executable, nil
-	}
-	path, err := os.Executable()
-	if err == nil {
-		_, err = os.Stat(path)
-	}
-	if err != nil && runtime.GOOS == "linux" {
-		return "/proc/self/exe", nil
-	}
-	return path, err
 }
 
 // forkLocked runs start in the forking thread.

@@ -117,9 +117,6 @@ func TestAStoppedChildMayFinish(t *testing.T) {
 func TestCloseKillsAndRefuses(t *testing.T) {
 	l := NewLauncher(LauncherOptions{})
 	folder, scratch := t.TempDir(), filepath.Join(t.TempDir(), "scratch")
-	if err := os.Mkdir(scratch, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	command := shell(`trap "" TERM; echo $$ >"$scratch/a.pid"; while :; do sleep 1000; done`, folder)
 	command.Scratch = scratch
 	p, err := l.Start(command)
@@ -195,23 +192,91 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
+func TestScratchIsMadeAndNeverLeft(t *testing.T) {
+	l := NewLauncher(LauncherOptions{})
+	defer l.Close()
+	scratch := filepath.Join(t.TempDir(), "scratch")
+	command := shell(`stat -c %a "$scratch" >"$scratch/mode"; sleep 1000`, scratch)
+	command.Scratch = scratch
+	p, err := l.Start(command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the child wrote into its scratch folder", func() bool {
+		mode, _ := os.ReadFile(filepath.Join(scratch, "mode"))
+		return runtime.GOOS != "linux" && len(mode) > 0 || string(mode) == "700\n"
+	})
+	if _, err := l.Start(command); !errors.Is(err, ErrScratch) || !errors.Is(err, os.ErrExist) {
+		t.Errorf("a scratch folder that exists: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(scratch, "mode")); err != nil {
+		t.Errorf("a refused start removed another's scratch folder: %v", err)
+	}
+	p.Kill()
+	<-p.Done()
+	command.Path = filepath.Join(t.TempDir(), "none")
+	if _, err := l.Start(command); !errors.Is(err, os.ErrNotExist) || errors.Is(err, ErrScratch) {
+		t.Errorf("a missing program: %v", err)
+	}
+	if _, err := os.Stat(scratch); !errors.Is(err, os.ErrNotExist) {
+		t.Error("the scratch folder is left")
+	}
+}
+
 func TestADeadGuardianIsReplaced(t *testing.T) {
 	l := NewLauncher(LauncherOptions{})
 	defer l.Close()
 	folder := t.TempDir()
-	for range 2 {
-		if _, err := l.Start(shell("exec sleep 1000", folder)); err != nil {
-			t.Fatal(err)
-		}
-		l.mu.Lock()
-		g := l.guardian
-		l.mu.Unlock()
-		if !g.alive() {
-			t.Fatal("no guardian runs")
-		}
-		if err := g.cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		<-g.done
+	if _, err := l.Start(shell("exec sleep 1000", folder)); err != nil {
+		t.Fatal(err)
 	}
+	for range 2 {
+		first := guardianOf(l)
+		if err := first.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "another guardian runs", func() bool { g := guardianOf(l); return g != first && g.alive() })
+		first = guardianOf(l)
+		if err := first.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		<-first.done
+		if _, err := l.Start(shell("exec sleep 1000", folder)); err != nil || !guardianOf(l).alive() {
+			t.Fatalf("started without a guardian: %v", err)
+		}
+	}
+}
+
+func guardianOf(l *Launcher) *guardian {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.guardian
+}
+
+// What the second guardian was told is what runs, not only what is started later.
+func TestNothingOutlivesAnEngineWhoseGuardianWasKilled(t *testing.T) {
+	folder := t.TempDir()
+	script, size := scripts()
+	engine := exec.Command(os.Args[0], "engine", script+"wait", folder)
+	if line := firstLine(t, engine); line != "started" {
+		t.Fatal(line)
+	}
+	all := pids(t, folder, size)
+	guardian := func() int {
+		out, _ := exec.Command("pgrep", "-P", strconv.Itoa(engine.Process.Pid), "-f", " guardian$").Output()
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(out)))
+		return pid
+	}
+	first := guardian()
+	if first == 0 {
+		t.Fatal("no guardian runs")
+	}
+	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "another guardian runs", func() bool { g := guardian(); return g != 0 && g != first })
+	if err := engine.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "all processes ended", allGone(all))
 }

@@ -37,7 +37,7 @@ func signalAll(t target, signal syscall.Signal) {
 	if t.Group > 0 {
 		_ = unix.Kill(-t.Group, signal)
 	}
-	for pid, kin := range t.family() {
+	for pid, kin := range t.family(proc, os.Getpid()) {
 		if kin == offspring {
 			t.signalOffspring(pid, signal)
 		}
@@ -51,18 +51,26 @@ func (t target) signalOffspring(pid int, signal syscall.Signal) {
 	if err != nil {
 		return
 	}
-	if t.kinship(pid) == offspring {
+	if t.kinship(proc, pid) == offspring {
 		_ = process.Signal(signal)
 	}
 	_ = process.Release()
 }
 
 // countLeft counts what still runs.
-func countLeft(t target) int { return len(t.family()) }
+func countLeft(t target) int { return len(t.family(proc, os.Getpid())) }
 
-// family returns all processes that belong to t.
-func (t target) family() map[int]kinship {
-	entries, err := os.ReadDir("/proc")
+// proc is where the kernel shows the processes.
+const proc = "/proc"
+
+// family returns all processes that belong to t. A proc that belongs to another PID namespace (self is
+// not the id we know us by, as after unshare -pf without --mount-proc) would name strangers: then there
+// is the group alone.
+func (t target) family(proc string, self int) map[int]kinship {
+	if link, _ := os.Readlink(proc + "/self"); link != strconv.Itoa(self) {
+		return nil
+	}
+	entries, err := os.ReadDir(proc)
 	if err != nil {
 		return nil
 	}
@@ -72,7 +80,7 @@ func (t target) family() map[int]kinship {
 		if err != nil {
 			continue
 		}
-		if kin := t.kinship(pid); kin != stranger {
+		if kin := t.kinship(proc, pid); kin != stranger {
 			family[pid] = kin
 		}
 	}
@@ -80,8 +88,8 @@ func (t target) family() map[int]kinship {
 }
 
 // kinship looks a process up (proc(5): /proc/pid/stat, /proc/pid/environ).
-func (t target) kinship(pid int) kinship {
-	folder := "/proc/" + strconv.Itoa(pid)
+func (t target) kinship(proc string, pid int) kinship {
+	folder := proc + "/" + strconv.Itoa(pid)
 	stat, err := os.ReadFile(folder + "/stat")
 	if err != nil {
 		return stranger

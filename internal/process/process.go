@@ -1,6 +1,7 @@
 package process
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -126,10 +127,10 @@ func (p *Process) watch(log *slog.Logger) {
 		log.Warn("a killed process has not ended", "pid", p.target.Group)
 	}
 	<-leader
+	p.target.removeScratch() // before the guardian is told that nothing is left
 	p.exited(p)
 	p.reap()
 	p.hold.release()
-	p.target.removeScratch()
 }
 
 func (p *Process) reap() {
@@ -158,6 +159,17 @@ func (p *Process) awaitSurvivors() {
 // valid guards the guardian: an empty marker or group 1 would match what isn't ours.
 func (t target) valid() bool {
 	return strings.HasPrefix(t.Marker, markerPrefix) && len(t.Marker) > len(markerPrefix) && (t.Group == 0 || t.Group > 1)
+}
+
+// makeScratch makes the folder. One that exists is somebody else's.
+func (t target) makeScratch() error {
+	if t.Scratch == "" {
+		return nil
+	}
+	if err := os.Mkdir(t.Scratch, 0o700); err != nil {
+		return fmt.Errorf("%w: %w", ErrScratch, err)
+	}
+	return nil
 }
 
 func (t target) removeScratch() {

@@ -30,7 +30,9 @@ func findBinary(binary string) (string, *wire.Fault) {
 
 // launchFault tells a file that can't be run from other failures.
 func launchFault(path string, err error) *wire.Fault {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOEXEC) {
+	var file *fs.PathError
+	ours := errors.As(err, &file) && file.Path == path // and not the guardian
+	if ours && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOEXEC)) {
 		return wire.NewFault(wire.CodeBinaryMissing, fmt.Sprintf("%s can't be run: %v; set llama_server.binary to a llama-server of this system", path, err))
 	}
 	return startFault("llama-server (%s) can't be started: %v", path, err)

@@ -1,6 +1,7 @@
 package llama
 
 import (
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -35,21 +36,24 @@ func startChild(o ServerOptions, launcher *process.Launcher) (*child, Endpoint, 
 	if fault != nil {
 		return nil, Endpoint{}, fault
 	}
-	place, err := newPlace()
-	if err != nil {
-		return nil, Endpoint{}, startFault("no private address for llama-server: %v; check TMPDIR", err)
-	}
 	key := newKey()
 	env := childEnvironment(os.Environ(), key)
-	command := process.Command{Path: path, Args: append(serverArgs(o, place), o.Args...), Env: env, Scratch: place.folder}
-	c, err := launchChild(launcher, command, process.NewTail(keptLines, redactor(key, env, o.Args), func(line string) {
+	tail := process.NewTail(keptLines, redactor(key, env, o.Args), func(line string) {
 		o.Logger.Debug("llama-server", "line", line)
-	}))
-	if err != nil {
-		_ = place.remove()
-		return nil, Endpoint{}, launchFault(path, err)
+	})
+	places, err := places()
+	for _, place := range places {
+		var c *child
+		command := process.Command{Path: path, Args: append(serverArgs(o, place), o.Args...), Env: env, Scratch: place.folder}
+		c, err = launchChild(launcher, command, tail)
+		if err == nil {
+			return c, Endpoint{BaseURL: "http://llama", Client: newClient(place.dial), Key: key, Model: o.ModelName}, nil
+		}
+		if !errors.Is(err, process.ErrScratch) {
+			return nil, Endpoint{}, launchFault(path, err)
+		}
 	}
-	return c, Endpoint{BaseURL: "http://llama", Client: newClient(place.dial), Key: key, Model: o.ModelName}, nil
+	return nil, Endpoint{}, startFault("no private address for llama-server: %v; check TMPDIR", err)
 }
 
 // launchChild starts the process with its output on a pipe that is read until its end.

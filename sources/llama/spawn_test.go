@@ -191,25 +191,32 @@ func TestASpawnedServersSlotsAreItsLimit(t *testing.T) {
 	}
 }
 
-func TestALongTemporaryFolderIsAvoided(t *testing.T) {
-	long := filepath.Join(t.TempDir(), strings.Repeat("long", 20))
-	if err := os.Mkdir(long, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for _, temporary := range []string{long, "/nonexistent"} {
+// The guardian, which removes the folder after us, works in another directory.
+func TestPlacesAreAbsoluteAndShort(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for temporary, want := range map[string]string{"": "/tmp", "/nonexistent": "/nonexistent", strings.Repeat("/long", 20): "/tmp", ".": "", "..": ""} {
 		t.Setenv("TMPDIR", temporary)
-		p, err := newPlace()
+		found, err := places()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if socket := p.args[1]; len(socket) > longestSocketPath || filepath.Dir(filepath.Dir(socket)) != "/tmp" {
-			t.Errorf("socket %s", socket)
+		for _, p := range found {
+			if socket := p.args[1]; len(socket) > longestSocketPath || !filepath.IsAbs(socket) || filepath.Dir(socket) != p.folder {
+				t.Errorf("TMPDIR=%s: socket %s", temporary, socket)
+			}
 		}
-		if err := p.remove(); err != nil {
-			t.Error(err)
+		if parent := filepath.Dir(found[0].folder); want != "" && parent != want {
+			t.Errorf("TMPDIR=%s: in %s, want %s", temporary, parent, want)
 		}
 	}
-	if left, _ := os.ReadDir(long); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
+}
+
+func TestAnUnusableTemporaryFolderIsAvoided(t *testing.T) {
+	f := fake{}
+	o := f.options(t)
+	t.Setenv("TMPDIR", "/nonexistent")
+	acquire(t, newServer(t, o)).Release()
+	if socket := socketOf(t, f); !strings.HasPrefix(socket, "/tmp/") {
+		t.Errorf("socket %s", socket)
 	}
 }
