@@ -1,6 +1,7 @@
 package llama
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -85,7 +86,7 @@ func (s *Server) logReady(i *instance, took time.Duration) {
 	if s.options.attached() {
 		level, what = slog.LevelDebug, "attached to a model server"
 	}
-	s.options.Logger.Log(context.Background(), level, what, "server", i.name, "model", s.options.ModelName, "load_ms", took.Milliseconds())
+	s.options.Logger.Log(context.Background(), level, what, "server", cmp.Or(i.name, s.options.Binary), "model", s.options.ModelName, "load_ms", took.Milliseconds())
 }
 
 // run is the goroutine of an instance: of a spawned one until its end, of an attached one until it has

@@ -5,6 +5,7 @@ package llama
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,8 @@ func TestOneStartServesAllWhoWait(t *testing.T) {
 	t.Setenv("SLUICE_LOG_LEVEL", "debug")
 	t.Setenv("LLAMA_ARG_PORT", "1")
 	t.Setenv(envKey, "theirs")
+	var log strings.Builder
+	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	s := newServer(t, o)
 	if len(f.pids()) != 0 {
 		t.Error("started before the first chat")
@@ -67,6 +70,9 @@ func TestOneStartServesAllWhoWait(t *testing.T) {
 	}
 	_, err := s.Acquire(t.Context(), nil)
 	wantFault(t, err, wire.CodeInternal, "stopping")
+	if !strings.Contains(log.String(), "server="+o.Binary) {
+		t.Errorf("the log doesn't name what runs: %s", log.String())
+	}
 }
 
 func socketOf(t *testing.T, f fake) string {
