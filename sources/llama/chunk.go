@@ -1,6 +1,7 @@
 package llama
 
 import (
+	"strings"
 	"unsafe"
 
 	"github.com/tidwall/gjson"
@@ -32,7 +33,7 @@ func (p *chunkParser) parse(data []byte, out *wire.Tokens) *wire.Fault {
 // parseFull reads a chunk with a JSON parser and lets the template learn from it.
 func (p *chunkParser) parseFull(data []byte, out *wire.Tokens) *wire.Fault {
 	text := unsafe.String(unsafe.SliceData(data), len(data))
-	if !gjson.Valid(text) {
+	if wire.TooDeep(data) || !gjson.Valid(text) {
 		return wire.NewFault(wire.CodeInternal, "the model server sent a chunk that is not JSON: "+excerpt(text)+"; check that the address is a llama-server")
 	}
 	if e := gjson.Get(text, "error"); e.Exists() {
@@ -67,7 +68,7 @@ func appendText(out *wire.Tokens, kind wire.TokenKind, v gjson.Result) {
 func readFacts(text string, out *wire.Tokens) bool {
 	any := false
 	if finish := gjson.Get(text, "choices.0.finish_reason"); finish.Type == gjson.String {
-		out.Finish = string([]byte(finish.String()))
+		out.Finish = strings.Clone(finish.String())
 		any = true
 	}
 	if u := gjson.Get(text, "usage"); u.IsObject() {
@@ -94,10 +95,10 @@ func excerpt(text string) string {
 	return text
 }
 
-// errorText reads llama-server's error object, or whatever stands in its place.
+// errorText reads llama-server's error object, or whatever stands in its place; it may alias that.
 func errorText(e gjson.Result) string {
 	if message := e.Get("message"); message.Type == gjson.String {
-		return excerpt(string([]byte(message.String())))
+		return excerpt(message.String())
 	}
-	return excerpt(string([]byte(e.Raw)))
+	return excerpt(e.Raw)
 }

@@ -90,6 +90,7 @@ func TestFaultyChunks(t *testing.T) {
 		"bad escape":     {content(`"\x"`), "not JSON"},
 		"raw control":    {content("\"\x01\""), "not JSON"},
 		"long text":      {strings.Repeat("x", 10000), "…"},
+		"nested deeply":  {strings.Repeat("[", maxFrameBytes), "not JSON"},
 		"error is empty": {`{"error":{}}`, "{}"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -47,7 +47,7 @@ type reading struct {
 }
 
 func oracle(line []byte) reading {
-	if !utf8.Valid(line) || !json.Valid(line) || depth(line) > maxDepth {
+	if !utf8.Valid(line) || !json.Valid(line) || depth(line) > wire.MaxDepth {
 		return reading{code: wire.CodeInvalidJSON}
 	}
 	values := map[string][]string{}

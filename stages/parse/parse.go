@@ -15,14 +15,11 @@ import (
 	"sluice/internal/wire"
 )
 
-// maxDepth is how deep arrays and objects may be nested.
-const maxDepth = 512
-
 // check looks at the text alone: nesting first, because gjson's validation recurses; then UTF-8,
 // which gjson does not look at; then the grammar.
 func check(line []byte) *wire.Fault {
 	switch {
-	case tooDeep(line):
+	case wire.TooDeep(line):
 		return wire.NewFault(wire.CodeInvalidJSON, "the line is nested deeper than 512 levels; flatten it")
 	case !utf8.Valid(line):
 		return wire.NewFault(wire.CodeInvalidJSON, "the line is not valid UTF-8; encode requests as UTF-8")
@@ -30,34 +27,6 @@ func check(line []byte) *wire.Fault {
 		return wire.NewFault(wire.CodeInvalidJSON, "the line is not valid JSON; send one JSON object per line")
 	}
 	return nil
-}
-
-// tooDeep counts brackets outside strings. In text that is no JSON it may say anything: the line is
-// refused either way.
-func tooDeep(line []byte) bool {
-	depth, inString := 0, false
-	for i := 0; i < len(line); i++ {
-		switch line[i] {
-		case '"':
-			inString = !inString
-		case '\\':
-			if inString {
-				i++
-			}
-		case '[', '{':
-			if !inString {
-				depth++
-			}
-		case ']', '}':
-			if !inString {
-				depth--
-			}
-		}
-		if depth > maxDepth {
-			return true
-		}
-	}
-	return false
 }
 
 // view reads b as a string without copying it; the string is valid as long as b is not changed.

@@ -36,8 +36,8 @@ func TestGoodRequests(t *testing.T) {
 		{`{"\u0069d":7,"m\u0065thod":"p\u0069ng"}`, `7`, "ping", ""},
 		{`{"id":7,"method":"","other":1,"other":2,"ID":"x"}`, `7`, "", ""},
 		{`{"id":7,"method":"m","x":"id","y":{"id":1,"method":2,"params":3}}`, `7`, "m", ""},
-		{`{"id":7,"method":"m","x":` + nested("[", "", "]", maxDepth-1) + `}`, `7`, "m", ""},
-		{`{"id":7,"method":"m","x":"` + strings.Repeat("[{", maxDepth) + `\"[\\"}`, `7`, "m", ""},
+		{`{"id":7,"method":"m","x":` + nested("[", "", "]", wire.MaxDepth-1) + `}`, `7`, "m", ""},
+		{`{"id":7,"method":"m","x":"` + strings.Repeat("[{", wire.MaxDepth) + `\"[\\"}`, `7`, "m", ""},
 	} {
 		r := one(c.line)
 		if r.Fault != nil || string(r.ID) != c.id || r.Name != c.name || r.RawParams != c.params || r.Size != len(c.line) {
@@ -55,8 +55,8 @@ func TestBadJSON(t *testing.T) {
 		"\xff", "{\"id\":1,\"method\":\"\xff\"}", "{\"id\":\"\xc3\",\"method\":\"m\"}", "{\"\xed\xa0\x80\":1}",
 		"{\"id\":1,\"method\":\"m\",\"params\":{\"input\":\"a\xc0\x80b\"}}", "{\"id\":1,\"method\":\"m\"}\xe2\x82", "{\"id\":1,\"method\":\"\xf4\x90\x80\x80\"}",
 		// One level too deep.
-		nested("[", "", "]", maxDepth+1), `{"id":7,"method":"m","x":` + nested("[", "", "]", maxDepth) + `}`,
-		nested(`{"a":`, "1", "}", maxDepth+1), strings.Repeat("[", maxDepth), strings.Repeat("[", 4*maxDepth),
+		nested("[", "", "]", wire.MaxDepth+1), `{"id":7,"method":"m","x":` + nested("[", "", "]", wire.MaxDepth) + `}`,
+		nested(`{"a":`, "1", "}", wire.MaxDepth+1), strings.Repeat("[", wire.MaxDepth), strings.Repeat("[", 4*wire.MaxDepth),
 	} {
 		if r := one(line); r.Fault == nil || r.Fault.Code != wire.CodeInvalidJSON || r.ID != "" {
 			t.Errorf("%.80q: got %v, id %q", line, r.Fault, r.ID)
@@ -67,7 +67,7 @@ func TestBadJSON(t *testing.T) {
 func TestInvalidRequests(t *testing.T) {
 	for _, c := range []struct{ line, id, says string }{
 		{`1`, "", "no object"}, {`"{}"`, "", "no object"}, {`null`, "", "no object"}, {`true`, "", "no object"}, {`[{"id":1,"method":"ping"}]`, "", "no object"},
-		{nested("[", "", "]", maxDepth), "", "no object"},
+		{nested("[", "", "]", wire.MaxDepth), "", "no object"},
 		{`{}`, "", "id"}, {`{"method":"ping"}`, "", "id"},
 		{`{"id":null,"method":"ping"}`, "", "id"}, {`{"id":{"a":1},"method":"ping"}`, "", "id"}, {`{"id":[1],"method":"ping"}`, "", "id"},
 		{`{"id":true,"method":"ping"}`, "", "id"}, {`{"id":false,"method":"ping"}`, "", "id"},
