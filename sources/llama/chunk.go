@@ -13,6 +13,7 @@ import (
 // of one chunk lets it read the next one by comparing; see template.
 type chunkParser struct {
 	template template
+	key      string // which no message repeats
 	// full counts the chunks that took the full parse, for tests.
 	full int
 }
@@ -34,10 +35,10 @@ func (p *chunkParser) parse(data []byte, out *wire.Tokens) *wire.Fault {
 func (p *chunkParser) parseFull(data []byte, out *wire.Tokens) *wire.Fault {
 	text := unsafe.String(unsafe.SliceData(data), len(data))
 	if wire.TooDeep(data) || !gjson.Valid(text) {
-		return wire.NewFault(wire.CodeInternal, "the model server sent a chunk that is not JSON: "+excerpt(text)+"; check that the address is a llama-server")
+		return wire.NewFault(wire.CodeInternal, "the model server sent a chunk that is not JSON: "+excerpt(text, p.key)+"; check that the address is a llama-server")
 	}
 	if e := gjson.Get(text, "error"); e.Exists() {
-		return wire.NewFault(wire.CodeInternal, "the model server reported an error in mid-stream: "+errorText(e)+"; try again, and look at its log")
+		return wire.NewFault(wire.CodeInternal, "the model server reported an error in mid-stream: "+errorText(e, p.key)+"; try again, and look at its log")
 	}
 	facts := readFacts(text, out)
 	content := gjson.Get(text, "choices.0.delta.content")
@@ -88,7 +89,9 @@ func readFacts(text string, out *wire.Tokens) bool {
 // longestExcerpt bounds how many bytes of a server's text a message repeats.
 const longestExcerpt = 300
 
-func excerpt(text string) string {
+// excerpt is the beginning of a server's text, without the key, which some repeat when it is wrong.
+func excerpt(text, key string) string {
+	text = hideKey(text, key)
 	if len(text) > longestExcerpt {
 		return text[:longestExcerpt] + "…"
 	}
@@ -96,9 +99,9 @@ func excerpt(text string) string {
 }
 
 // errorText reads llama-server's error object, or whatever stands in its place; it may alias that.
-func errorText(e gjson.Result) string {
+func errorText(e gjson.Result, key string) string {
 	if message := e.Get("message"); message.Type == gjson.String {
-		return excerpt(message.String())
+		return excerpt(message.String(), key)
 	}
-	return excerpt(e.Raw)
+	return excerpt(e.Raw, key)
 }

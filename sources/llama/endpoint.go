@@ -2,6 +2,7 @@ package llama
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -103,17 +104,21 @@ func (e Endpoint) get(ctx context.Context, route, key string, limit int64) (stat
 	}
 	response, err := e.Client.Do(request)
 	if err != nil {
-		return 0, nil, plainError(err)
+		return 0, nil, e.plainError(err)
 	}
 	defer response.Body.Close()
 	body, err = readLimited(response.Body, limit)
 	return response.StatusCode, body, err
 }
 
-// plainError takes the method and the URL off an error of net/http.
-func plainError(err error) error {
-	if e, ok := err.(*url.Error); ok {
-		return e.Err
+// plainError takes the method and the URL off an error of net/http, and the key, since it may repeat
+// what the server sent.
+func (e Endpoint) plainError(err error) error {
+	if located, ok := err.(*url.Error); ok {
+		err = located.Err
+	}
+	if text := err.Error(); hideKey(text, e.Key) != text {
+		return errors.New(hideKey(text, e.Key))
 	}
 	return err
 }

@@ -41,7 +41,7 @@ func (l *Lease) Describe(err error) *wire.Fault {
 	i := l.instance
 	if l.server.options.attached() {
 		l.server.recheck(i)
-		return startFault("the connection to llama-server at %s broke: %v; look whether it still runs, and try again", i.name, plainError(err))
+		return startFault("the connection to llama-server at %s broke: %v; look whether it still runs, and try again", i.name, l.plainError(err))
 	}
 	pause(context.Background(), i.ended, exitPatience)
 	if fault := i.stopped(); fault != nil {
@@ -50,7 +50,7 @@ func (l *Lease) Describe(err error) *wire.Fault {
 	if i.child.gone() {
 		return startFault("llama-server ended while it answered (%s); try again, the next chat starts it%s", i.child.how(), i.child.lastLines())
 	}
-	return startFault("the connection to llama-server broke while it answered: %v; try again%s", plainError(err), i.child.lastLines())
+	return startFault("the connection to llama-server broke while it answered: %v; try again%s", l.plainError(err), i.child.lastLines())
 }
 
 // recheck has an attached server checked before the next lease.

@@ -49,8 +49,19 @@ func redactor(key string, env, args []string) func(string) string {
 	var pairs []string
 	for _, value := range hidden {
 		if len(value) >= shortestSecret {
-			pairs = append(pairs, value, "[redacted]")
+			pairs = append(pairs, value, redacted)
 		}
 	}
 	return strings.NewReplacer(pairs...).Replace
+}
+
+// redacted stands in a text where a secret was.
+const redacted = "[redacted]"
+
+// hideKey takes the key out of a text.
+func hideKey(text, key string) string {
+	if len(key) < shortestSecret {
+		return text
+	}
+	return strings.ReplaceAll(text, key, redacted)
 }

@@ -50,7 +50,7 @@ type Stream struct {
 // Stream returns the stream of one request, not yet sent. model is sent as the request's model;
 // empty leaves it out.
 func (l *Lease) Stream(model string, request *wire.ModelRequest) *Stream {
-	return &Stream{lease: l, model: model, request: request}
+	return &Stream{lease: l, model: model, request: request, parser: chunkParser{key: l.Key}}
 }
 
 // Via makes flow the next operator and returns it.
@@ -239,9 +239,9 @@ func (s *Stream) unsent(ctx context.Context, err error) error {
 func (s *Stream) refused(response *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBytes))
 	e := gjson.GetBytes(body, "error")
-	text := errorText(e)
+	text := errorText(e, s.lease.Key)
 	if !e.Exists() {
-		text = excerpt(string(body))
+		text = excerpt(string(body), s.lease.Key)
 	}
 	fault := wire.NewFault(wire.CodeInternal, fmt.Sprintf("the model server answered HTTP %d: %s; %s", response.StatusCode, text, advice(response.StatusCode, e)))
 	if response.StatusCode == http.StatusServiceUnavailable && e.Get("type").String() == "unavailable_error" {
