@@ -30,7 +30,7 @@ func newQuestions(args []string, s streams) (questions, error) {
 	if file, ok := s.in.(*os.File); ok && isTerminal(file) {
 		return newPrompt(s), nil
 	}
-	text, err := io.ReadAll(s.in)
+	text, err := io.ReadAll(stdioInput(s.in))
 	if err != nil {
 		return nil, fmt.Errorf("stdin can't be read: %w", err)
 	}
@@ -71,7 +71,7 @@ type prompt struct {
 
 // newPrompt writes the prompt where the person looks: to stdout, unless that is redirected.
 func newPrompt(s streams) *prompt {
-	p := &prompt{lines: bufio.NewReader(s.in), out: s.err}
+	p := &prompt{lines: bufio.NewReader(stdioInput(s.in)), out: s.err}
 	if file, ok := s.out.(*os.File); ok && isTerminal(file) {
 		p.out = s.out
 	}

@@ -60,7 +60,7 @@ func newEngine(ctx context.Context, loaded *config.Loaded, s streams, log *slog.
 	settings := &loaded.Config
 	output := stdioOutput(s.out)
 	sink := stdout.New(output, sinkOptions(settings, output, log))
-	source := stdin.New(s.in, stdin.Options{MaxLineBytes: int(settings.Input.MaxLineBytes), Gate: sink.Gate})
+	source := stdin.New(stdioInput(s.in), stdin.Options{MaxLineBytes: int(settings.Input.MaxLineBytes), Gate: sink.Gate})
 	return pipeline.New(ctx, pipeline.Options{
 		Protocol:        pipeline.NDJSON(int(settings.Input.MaxLineBytes), settings.Output.ASCII),
 		Stdin:           source,
