@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -79,8 +80,11 @@ func parseReason(err error) string {
 			return reason.Error()
 		}
 	}
-	if parse.Type.Kind() == reflect.Bool {
+	switch {
+	case parse.Type.Kind() == reflect.Bool:
 		return errBool.Error()
+	case errors.Is(parse.Err, strconv.ErrRange):
+		return errTooLarge.Error()
 	}
 	return errCount.Error()
 }

@@ -104,7 +104,7 @@ func TestVariableFaults(t *testing.T) {
 		"SLUICE_LLAMA_SERVER_URL=http://secret@h":       serverURL,
 		"SLUICE_LLAMA_SERVER_API_KEY=secret secret":     "must not hold spaces, control or non-ASCII characters",
 		"SLUICE_LLAMA_SERVER_ARGS=-c,--host=secret":     "--host is set by the engine and can't be given here",
-		"SLUICE_INPUT_MAX_PENDING_REQUESTS=99999999999": "must be a whole number",
+		"SLUICE_INPUT_MAX_PENDING_REQUESTS=99999999999": "is too large",
 	} {
 		name, _, _ := strings.Cut(variable, "=")
 		for _, text := range []string{"", "# a file too\n"} {
