@@ -26,6 +26,3 @@ func AppendID(dst []byte, id ID, ascii bool) []byte {
 	}
 	return dst
 }
-
-// IsString reports whether the id is a JSON string.
-func (id ID) IsString() bool { return len(id) > 0 && id[0] == '"' }

@@ -73,11 +73,3 @@ func sameJSON(t *testing.T, a, b string) bool {
 func isIDText(text string) bool {
 	return text != "" && (text[0] == '"' || text[0] == '-' || text[0] >= '0' && text[0] <= '9')
 }
-
-func TestIsString(t *testing.T) {
-	for id, want := range map[ID]bool{`7`: false, `"a"`: true, `""`: true, `null`: false, ``: false} {
-		if id.IsString() != want {
-			t.Errorf("%q: got %v", id, id.IsString())
-		}
-	}
-}

@@ -103,18 +103,3 @@ func unitAt(raw []byte) (rune, bool) {
 	}
 	return unit, true
 }
-
-// Unescape appends the plain UTF-8 text of raw, the inside of a JSON string of ours.
-func Unescape(dst, raw []byte) []byte {
-	for len(raw) > 0 {
-		if n := plainPrefix(raw); n > 0 {
-			dst = append(dst, raw[:n]...)
-			raw = raw[n:]
-			continue
-		}
-		r, size, _ := nextCharacter(raw)
-		dst = utf8.AppendRune(dst, r)
-		raw = raw[size:]
-	}
-	return dst
-}

@@ -1,6 +1,6 @@
 // Package transform turns the token batches of one model step into event batches: it joins
-// characters that a server split over two chunks, escapes what may not stand raw in a line, keeps
-// the step's whole text and counts.
+// characters that a server split over two chunks, escapes what may not stand raw in a line, and keeps
+// the step's whole text.
 //
 // Concurrency law: a [Step] is a plain value owned by the goroutine that reads the model's stream;
 // nothing here starts goroutines, locks, reads a clock or does I/O.
@@ -14,7 +14,7 @@ type Options struct {
 	Step int
 	// ASCII escapes everything outside ASCII.
 	ASCII bool
-	// Reasoning emits reasoning as events; without it reasoning is counted and left out.
+	// Reasoning emits reasoning as events; without it reasoning is left out.
 	Reasoning bool
 }
 
@@ -24,7 +24,6 @@ type Step struct {
 	content   text
 	reasoning text
 	events    wire.Events
-	tokens    int64
 	finish    string
 	usage     *wire.Usage
 }
@@ -48,7 +47,6 @@ func New(options Options) *Step { return &Step{options: options} }
 // the next call.
 func (s *Step) Apply(tokens *wire.Tokens) *wire.Events {
 	s.events.Reset()
-	s.tokens += int64(len(tokens.Items))
 	for i := range tokens.Items {
 		token := &tokens.Items[i]
 		if token.Kind == wire.TokenContent {
@@ -114,9 +112,6 @@ func (t *text) append(raw []byte, ascii, final bool) {
 // Response returns the step's whole text, escaped for the inside of a JSON string. It is final once
 // Flush was called.
 func (s *Step) Response() []byte { return s.content.escaped }
-
-// Tokens returns how many pieces of text the server sent, reasoning included.
-func (s *Step) Tokens() int64 { return s.tokens }
 
 // Finish returns the server's finish reason, empty when none came.
 func (s *Step) Finish() string { return s.finish }
