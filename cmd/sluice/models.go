@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"sync"
 	"time"
 
 	"sluice/internal/config"
@@ -102,13 +103,14 @@ func (m *models) Warm(ctx context.Context, model string) error {
 
 // Close implements pipeline.Models.
 func (m *models) Close(ctx context.Context) error {
-	var failed []error
+	var servers []closer
 	for _, server := range m.byName {
-		failed = append(failed, server.Close(ctx))
+		servers = append(servers, server)
 	}
 	if m.attached != nil {
-		failed = append(failed, m.attached.Close(ctx))
+		servers = append(servers, m.attached)
 	}
+	failed := closeAll(ctx, servers)
 	if m.demo != nil {
 		failed = append(failed, m.demo.Close())
 	}
@@ -116,6 +118,21 @@ func (m *models) Close(ctx context.Context) error {
 		m.launcher.Close()
 	}
 	return errors.Join(failed...)
+}
+
+// closer is what of a server its end needs.
+type closer interface{ Close(ctx context.Context) error }
+
+// closeAll closes servers at the same time: each may take as long as a server that was asked to end is
+// given.
+func closeAll(ctx context.Context, servers []closer) []error {
+	failed := make([]error, len(servers))
+	var all sync.WaitGroup
+	for i, server := range servers {
+		all.Go(func() { failed[i] = server.Close(ctx) })
+	}
+	all.Wait()
+	return failed
 }
 
 // leasePort is a lease as execute and pipeline see it.
