@@ -121,7 +121,9 @@ func (m *models) Close(ctx context.Context) error {
 }
 
 // closer is what of a server its end needs.
-type closer interface{ Close(ctx context.Context) error }
+type closer interface {
+	Close(ctx context.Context) error
+}
 
 // closeAll closes servers at the same time: each may take as long as a server that was asked to end is
 // given.
