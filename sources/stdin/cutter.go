@@ -2,6 +2,7 @@ package stdin
 
 import (
 	"bytes"
+	"math"
 
 	"sluice/internal/wire"
 )
@@ -28,7 +29,10 @@ type cutter struct {
 	lines    wire.Lines
 }
 
-func newCutter(max int) cutter { return cutter{max: max, buffer: make([]byte, readBytes)} }
+// newCutter returns a cutter of lines of at most max bytes. A buffer holds readBytes more than that.
+func newCutter(max int) cutter {
+	return cutter{max: min(max, math.MaxInt-readBytes), buffer: make([]byte, readBytes)}
+}
 
 // room returns where to read to. It is never empty: a line that fills the buffer lets it grow, and
 // one that is longer than the limit doesn't stay in it.

@@ -1,6 +1,7 @@
 package stdin
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -58,6 +59,14 @@ func TestTinyLimit(t *testing.T) {
 		if got := read(t, 1, list...); !slices.Equal(got, []string{"a"}) {
 			t.Errorf("%q: got %q", list, got)
 		}
+	}
+}
+
+// TestNoLimit has a limit so large that nothing can be added to it.
+func TestNoLimit(t *testing.T) {
+	line := repeat('a', 2*readBytes)
+	if got := read(t, math.MaxInt, line+"\n"); !slices.Equal(got, []string{line}) {
+		t.Errorf("got lines of %v", lengths(got))
 	}
 }
 
