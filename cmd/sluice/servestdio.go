@@ -42,6 +42,7 @@ func serve(ctx context.Context, loaded *config.Loaded, s streams) error {
 	settings := &loaded.Config
 	log, writer := logs.New(s.err, logs.Options{Level: settings.Log.Level, Format: settings.Log.Format})
 	defer writer.Close(logPatience)
+	defer takeStandardLog(log)()
 	for _, warning := range loaded.Warnings {
 		log.Warn(warning)
 	}
