@@ -1,6 +1,6 @@
 module sluice/bench
 
-go 1.26.8
+go 1.26.0
 
 require (
 	github.com/tidwall/gjson v1.20.2

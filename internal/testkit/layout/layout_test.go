@@ -31,6 +31,19 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// TestAnyGoOfTheSeries: the README asks for Go 1.26, so no module may ask for a later patch of it.
+func TestAnyGoOfTheSeries(t *testing.T) {
+	for _, name := range []string{"../../../go.mod", "../../../bench/go.mod"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "\ngo 1.26.0\n") {
+			t.Errorf("%s asks for another Go", name)
+		}
+	}
+}
+
 // source returns a file with a package comment and some imports.
 func source(imports ...string) string {
 	var text strings.Builder
