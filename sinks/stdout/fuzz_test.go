@@ -18,10 +18,12 @@ const maxOperations = 90
 // FuzzSink runs the input as a program of pushes and reads, and compares the sink with the model
 // after each operation: every byte, every count, in the very order.
 //
-// The first byte chooses the options. Each byte after it is an operation: its low three bits say
-// what, the next two which request, the upper three how much.
+// The first byte chooses the options; with its highest bit the producers write themselves what the
+// output has room for. Each byte after it is an operation: its low three bits say what, the next two
+// which request, the upper three how much.
 func FuzzSink(f *testing.F) {
 	f.Add([]byte("\x00\x00\x08\x40\x03\x05\xe6\x06"))
+	f.Add([]byte("\x80\x00\x08\x40\x03\x05\xe6\x06\x12\x07\xe6\x25"))
 	f.Fuzz(func(t *testing.T, program []byte) {
 		if len(program) < 2 || len(program) > maxOperations {
 			return
@@ -55,16 +57,22 @@ type machine struct {
 func runProgram(t *testing.T, program []byte) {
 	options := fuzzOptions(program[0])
 	pr, pw := io.Pipe()
-	m := &machine{sink: New(pw, options), model: &model{options: options}, reader: pr}
+	m := &machine{model: &model{options: options}, reader: pr}
+	if program[0]&0x80 != 0 {
+		options.TryWrite = m.tryWrite
+	}
+	m.sink = New(pw, options)
 	for i := range m.lanes {
 		m.lanes[i] = m.sink.Lane(wire.ID(fmt.Sprint(i)))
 	}
 	m.replies = m.sink.Replies()
 	go m.sink.Run()
+	synctest.Wait()
 	for _, b := range program[1:] {
 		m.step(t, b&7, int(b>>3&3), int(b>>5))
 		synctest.Wait()
 		m.model.compose()
+		m.settle()
 		m.compare(t)
 	}
 	m.end(t)
@@ -122,6 +130,23 @@ func (m *machine) finish(t *testing.T, lane, amount int) {
 	}
 }
 
+// tryWrite is read at once, as far as it finds room: none, some, or enough.
+func (m *machine) tryWrite(p []byte) int {
+	if m.broken {
+		return 0
+	}
+	n := min(len(p), 60*(m.frames%4))
+	m.read = append(m.read, p[:n]...)
+	return n
+}
+
+// settle says that nothing is in flight once everything was read.
+func (m *machine) settle() {
+	if len(m.read) == len(m.model.output) {
+		m.model.inFlight = nil
+	}
+}
+
 // take reads up to n bytes of what is in flight; the reader never waits.
 func (m *machine) take(t *testing.T, n int) {
 	n = min(n, len(m.model.output)-len(m.read))
@@ -133,9 +158,7 @@ func (m *machine) take(t *testing.T, n int) {
 		t.Fatal(err)
 	}
 	m.read = append(m.read, got...)
-	if len(m.read) == len(m.model.output) {
-		m.model.inFlight = nil
-	}
+	m.settle()
 }
 
 func (m *machine) compare(t *testing.T) {

@@ -3,6 +3,7 @@ package stdout
 import (
 	"cmp"
 	"log/slog"
+	"math"
 	"time"
 )
 
@@ -43,7 +44,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.PendingBytes = cmp.Or(o.PendingBytes, 64<<20)
-	o.MergeBytes = cmp.Or(o.MergeBytes, 32<<10)
+	o.MergeBytes = min(cmp.Or(o.MergeBytes, 32<<10), math.MaxInt32) // what an entry can count
 	o.QueueFrames = cmp.Or(o.QueueFrames, 1024)
 	o.GuaranteedBytes = cmp.Or(o.GuaranteedBytes, 64<<20)
 	o.StallThreshold = cmp.Or(o.StallThreshold, 250*time.Millisecond)
