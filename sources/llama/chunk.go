@@ -37,7 +37,7 @@ func (p *chunkParser) parseFull(data []byte, out *wire.Tokens) *wire.Fault {
 	if wire.TooDeep(data) || !gjson.Valid(text) {
 		return wire.NewFault(wire.CodeInternal, "the model server sent a chunk that is not JSON: "+excerpt(text, p.key)+"; check that the address is a llama-server")
 	}
-	if e := gjson.Get(text, "error"); e.Exists() {
+	if e := gjson.Get(text, "error"); e.Type != gjson.Null {
 		return wire.NewFault(wire.CodeInternal, "the model server reported an error in mid-stream: "+errorText(e, p.key)+"; try again, and look at its log")
 	}
 	facts := readFacts(text, out)

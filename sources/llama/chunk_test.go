@@ -40,7 +40,7 @@ func TestChunks(t *testing.T) {
 	text, reasoning, tokens := texts(t, &p,
 		rendered(`{"role":"assistant","content":null}`, "null", 1, `,"prompt_progress":{"total":30,"cache":12,"processed":18,"time_ms":1}`),
 		rendered(`{"role":"assistant","content":null}`, "null", 1, ""),
-		rendered(`{"reasoning_content":"so"}`, "null", 1, ""),
+		rendered(`{"reasoning_content":"so"}`, "null", 1, `,"error":null`),
 		content(`" a"`), content(`"b\n"`), content(`"\u00e9"`), content(`"\"q\" \\"`), content(`""`), content(`"é"`),
 		rendered(`{}`, `"stop"`, 2, `,"timings":{"cache_n":10,"prompt_n":5,"predicted_n":7}`),
 		`{"choices":[],"created":2,"usage":{"completion_tokens":7,"prompt_tokens":15,"total_tokens":22},"timings":{"predicted_n":1}}`)

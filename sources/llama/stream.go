@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"time"
 
 	"github.com/reugn/go-streams"
-	"github.com/tidwall/gjson"
 
 	"sluice/internal/wire"
 	"sluice/sources/sse"
@@ -24,8 +22,6 @@ const (
 	lastBuffer  = 64 << 10
 	// maxFrameBytes bounds one event of the stream.
 	maxFrameBytes = 16 << 20
-	// maxErrorBytes bounds how much of an error's body is read.
-	maxErrorBytes = 64 << 10
 	// endPatience is how long the end of the response is waited for after [DONE], so that the
 	// connection can serve the next chat.
 	endPatience = 100 * time.Millisecond
@@ -42,6 +38,7 @@ type Stream struct {
 	parser   chunkParser
 	tokens   wire.Tokens
 	texts    []byte // the tokens' texts of one read; reused
+	begun    bool   // an event came
 	finished bool   // a finish reason came
 	done     bool   // [DONE] came
 	upstream time.Duration
@@ -140,6 +137,7 @@ func (s *Stream) receive(ctx context.Context, body io.ReadCloser, silence *Silen
 
 // take reads one event of the stream.
 func (s *Stream) take(event sse.Event) error {
+	s.begun = true
 	switch {
 	case s.done:
 		return nil
@@ -188,16 +186,22 @@ func (s *Stream) push(ctx context.Context, decoded error) error {
 	return err
 }
 
+// errNoEvent is what any web server's page looks like to us.
+var errNoEvent = errors.New("the answer was no event stream, so this may be no llama-server")
+
 // ended judges the end of a response that had no end mark. An answer that has its finish reason is
 // complete; anything else was cut off.
 func (s *Stream) ended(err error) error {
 	if s.finished {
 		return nil
 	}
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
+	switch {
+	case !errors.Is(err, io.EOF):
+		return err
+	case !s.begun:
+		return errNoEvent
 	}
-	return err
+	return io.ErrUnexpectedEOF
 }
 
 // finishBody reads the little that follows the end mark, so that the connection can be used again,
@@ -233,35 +237,4 @@ func (s *Stream) unsent(ctx context.Context, err error) error {
 		return &wire.NotReady{Fault: fault}
 	}
 	return explained
-}
-
-// refused turns an answer other than 200 into a fault.
-func (s *Stream) refused(response *http.Response) error {
-	body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBytes))
-	e := gjson.GetBytes(body, "error")
-	text := errorText(e, s.lease.Key)
-	if !e.Exists() {
-		text = excerpt(string(body), s.lease.Key)
-	}
-	fault := wire.NewFault(wire.CodeInternal, fmt.Sprintf("the model server answered HTTP %d: %s; %s", response.StatusCode, text, advice(response.StatusCode, e)))
-	if response.StatusCode == http.StatusServiceUnavailable && e.Get("type").String() == "unavailable_error" {
-		s.lease.server.recheck(s.lease.instance)
-		return &wire.NotReady{Fault: fault}
-	}
-	return fault
-}
-
-// advice says what to do about a refused request.
-func advice(status int, e gjson.Result) string {
-	switch {
-	case e.Get("type").String() == "exceed_context_size_error":
-		return "shorten the input, or raise models[].ctx_size"
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return "check llama_server.api_key"
-	case status == http.StatusNotFound:
-		return "check that llama_server.url is a llama-server"
-	case status == http.StatusServiceUnavailable:
-		return "it is still loading or overloaded; try again"
-	}
-	return "try again, and look at its log"
 }

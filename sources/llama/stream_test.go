@@ -145,6 +145,12 @@ func TestStreamFaults(t *testing.T) {
 		sent(event(content(`"a"`)))(w, r)
 		panic(http.ErrAbortHandler)
 	}
+	unending := func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = io.WriteString(w, "it is broken")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
 		words   []string
@@ -158,6 +164,11 @@ func TestStreamFaults(t *testing.T) {
 		"wrong key":                    {refused(401, `{"error":{"message":"Invalid API Key"}}`), []string{"401", "api_key"}, ""},
 		"not found":                    {refused(404, `nothing here`), []string{"404", "nothing here", "llama_server.url"}, ""},
 		"other":                        {refused(500, `{"error":{"message":"boom"}}`), []string{"500", "boom"}, ""},
+		"no error but its name":        {refused(500, `{"error":null,"detail":"boom"}`), []string{"500", "detail"}, ""},
+		"an answer that never ends":    {unending, []string{"500", "it is broken"}, ""},
+		"redirect":                     {refused(307, ""), []string{"307", "redirects", "llama_server.url"}, ""},
+		"a page":                       {refused(200, "<html>\n</html>\n"), []string{"no event stream"}, ""},
+		"nothing":                      {refused(200, ""), []string{"no event stream"}, ""},
 		"huge event":                   {sent("data: " + strings.Repeat("x", maxFrameBytes+1)), []string{"16 MiB"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

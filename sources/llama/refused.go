@@ -1,0 +1,60 @@
+package llama
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"sluice/internal/wire"
+)
+
+const (
+	// maxErrorBytes bounds how much of an error's body is read, errorPatience how long that may take:
+	// what the status says is known by then.
+	maxErrorBytes = 64 << 10
+	errorPatience = 2 * time.Second
+)
+
+// refused turns an answer other than 200 into a fault.
+func (s *Stream) refused(response *http.Response) error {
+	body := readError(response.Body)
+	e := gjson.GetBytes(body, "error")
+	text := errorText(e, s.lease.Key)
+	if e.Type == gjson.Null {
+		text = excerpt(string(body), s.lease.Key)
+	}
+	fault := wire.NewFault(wire.CodeInternal, fmt.Sprintf("the model server answered HTTP %d: %s; %s", response.StatusCode, text, advice(response.StatusCode, e)))
+	if response.StatusCode == http.StatusServiceUnavailable && e.Get("type").String() == "unavailable_error" {
+		s.lease.server.recheck(s.lease.instance)
+		return &wire.NotReady{Fault: fault}
+	}
+	return fault
+}
+
+// readError reads what comes of an error's body.
+func readError(body io.ReadCloser) []byte {
+	timer := time.AfterFunc(errorPatience, func() { body.Close() })
+	defer timer.Stop()
+	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBytes))
+	return text
+}
+
+// advice says what to do about a refused request.
+func advice(status int, e gjson.Result) string {
+	switch {
+	case e.Get("type").String() == "exceed_context_size_error":
+		return "shorten the input, or raise models[].ctx_size"
+	case status/100 == 3:
+		return "it redirects, which is not followed; set llama_server.url to where the server really is"
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return "check llama_server.api_key"
+	case status == http.StatusNotFound:
+		return "check that llama_server.url is a llama-server"
+	case status == http.StatusServiceUnavailable:
+		return "it is still loading or overloaded; try again"
+	}
+	return "try again, and look at its log"
+}
