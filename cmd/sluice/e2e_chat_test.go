@@ -171,6 +171,17 @@ func TestLoadingModelIsWaitedFor(t *testing.T) {
 	wantWhole(t, e, "c", fakellama.Text("n=5"))
 }
 
+func TestLoadingModelIsNotWaitedForEver(t *testing.T) {
+	t.Parallel()
+	server := fakellama.Start(t, fakellama.Options{Loading: true})
+	e := spawn(t, "llama_server: {url: '"+server.URL+"', startup_timeout: 200ms}\n", host.Options{})
+	e.Chat("c", "n=5")
+	e.Error("c", "internal_error", "startup_timeout")
+	server.Loaded()
+	e.Chat("d", "n=5")
+	wantWhole(t, e, "d", fakellama.Text("n=5"))
+}
+
 func TestSilentUpstreamIsCancelled(t *testing.T) {
 	t.Parallel()
 	e, server := attached(t, "", host.Options{})

@@ -13,8 +13,12 @@ import (
 	"sluice/internal/testkit/host"
 )
 
-// much is an answer of more than any pipe or socket holds.
-const much = "n=2000 size=1000"
+// much is an answer of more than what a pipe or a socket pair holds; flood is more than what the
+// connection to the model holds too, so that once it was sent the engine holds much of it.
+const (
+	much  = "n=2000 size=1000"
+	flood = "n=16000 size=1000"
+)
 
 // A reader that takes a byte now and then is alive, however slow.
 func TestEndOfInputWaitsForATricklingReader(t *testing.T) {
@@ -58,7 +62,6 @@ func TestEndOfInputGivesUpOnAReaderThatTakesNothing(t *testing.T) {
 			e, _ := attached(t, "output: {eof_timeout: 300ms}\n", o)
 			e.Chat("c", much)
 			e.CloseStdin()
-			<-e.Done()
 			wantExit(t, e, 1)
 		})
 	}
@@ -67,10 +70,9 @@ func TestEndOfInputGivesUpOnAReaderThatTakesNothing(t *testing.T) {
 func TestShutdownGivesUpAfterItsTimeout(t *testing.T) {
 	t.Parallel()
 	e, server := attached(t, "output: {shutdown_timeout: 300ms}\n", host.Options{Pace: paused})
-	e.Chat("c", much+" hang=1999")
-	server.WaitBusy(1)
+	e.Chat("c", flood)
+	server.WaitAnswers(1)
 	e.Send("s", "shutdown", nil)
-	<-e.Done()
 	wantExit(t, e, 1)
 	server.WaitIdle()
 }
@@ -78,12 +80,11 @@ func TestShutdownGivesUpAfterItsTimeout(t *testing.T) {
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	e, server := attached(t, "output: {shutdown_timeout: 1h}\n", host.Options{Pace: paused})
-	e.Chat("c", much)
+	e.Chat("c", flood)
 	server.WaitAnswers(1)
 	e.Signal(syscall.SIGTERM)
 	until(t, "the first signal is seen", func() bool { return strings.Contains(e.Stderr(), "stopping") })
 	e.Signal(syscall.SIGTERM)
-	<-e.Done()
 	wantExit(t, e, 1)
 }
 

@@ -18,7 +18,7 @@ import (
 func TestRealChat(t *testing.T) {
 	t.Parallel()
 	r := newReal(t)
-	e := r.start(quick, one, host.Options{Env: []string{"SLUICE_LOG_LEVEL=debug"}})
+	e := r.start(quick, one, host.Options{Env: []string{"SLUICE_LOG_LEVEL=debug", "LLAMA_ARG_CTX_SIZE=1", "OTHER=kept"}})
 	wantAlive(t, e)
 	if len(r.pids()) != 0 {
 		t.Error("a server runs before the first chat")
@@ -43,8 +43,12 @@ func TestRealChat(t *testing.T) {
 	if key, _ := os.ReadFile(r.path("key")); strings.Contains(strings.Join(r.left(), " ")+e.Stderr(), strings.TrimSpace(string(key))) {
 		t.Error("the key is told in the arguments or the log")
 	}
-	e.CloseStdin()
+	env, _ := os.ReadFile(r.path("env"))
+	if text := string(env); strings.Contains(text, "SLUICE_LOG") || strings.Contains(text, "LLAMA_ARG_") || !strings.Contains(text, "OTHER=kept") {
+		t.Errorf("the server's environment is %s", env)
+	}
 	guardian := guardianOf(t, e.PID())
+	e.CloseStdin()
 	wantExit(t, e, 0)
 	r.wantNothingLeft(guardian)
 }

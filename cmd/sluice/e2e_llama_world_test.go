@@ -26,10 +26,11 @@ type real struct {
 	dir string
 }
 
-// recorded is the script that starts the server: it notes process id, socket and key.
+// recorded is the script that starts the server: it notes its environment, socket, key and process id.
 const recorded = `#!/bin/sh
 printf '%s\n' "$LLAMA_API_KEY" > DIR/key
 printf '%s\n' "$4" > DIR/socket
+env > DIR/env
 echo $$ >> DIR/pids
 exec SERVER "$@"
 `
