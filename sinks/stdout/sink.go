@@ -111,7 +111,7 @@ func (s *Sink) waitingLocked() bool { return s.turns.front != nil || !s.replies.
 // settleLocked takes a written piece off the sums.
 func (s *Sink) settleLocked() {
 	p := &s.piece
-	if p.frames == 0 || s.direct || s.rest != nil {
+	if p.frames == 0 {
 		return
 	}
 	s.stalls = s.stallsLocked()
