@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"unsafe"
 
@@ -21,9 +20,7 @@ func tryWriter(file *os.File) func([]byte) int {
 	case unix.S_IFSOCK:
 		return fd.trySend
 	case unix.S_IFIFO:
-		if fd.knowsNoWait() {
-			return fd.tryPipe
-		}
+		return fd.tryPipe
 	}
 	return nil
 }
@@ -36,29 +33,16 @@ func (d descriptor) trySend(p []byte) int {
 	return n
 }
 
-// knowsNoWait reports whether the kernel writes to pipes with RWF_NOWAIT; older ones refuse the flag.
-func (d descriptor) knowsNoWait() bool {
-	_, err := d.pwritev2(nil)
-	return err == nil || errors.Is(err, unix.EAGAIN)
-}
-
+// tryPipe writes at the offset -1, which stands for "as write(2) would". An older kernel refuses the flag
+// for pipes, and takes nothing.
 func (d descriptor) tryPipe(p []byte) int {
-	n, err := d.pwritev2(p)
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
-// pwritev2 writes p with RWF_NOWAIT at the offset -1, which stands for "as write(2) would".
-func (d descriptor) pwritev2(p []byte) (int, error) {
 	vector := unix.Iovec{Base: unsafe.SliceData(p), Len: uint64(len(p))}
 	const offset = ^uintptr(0)
 	n, _, errno := unix.Syscall6(unix.SYS_PWRITEV2, uintptr(d), uintptr(unsafe.Pointer(&vector)), 1, offset, offset, unix.RWF_NOWAIT)
 	if errno != 0 {
-		return 0, errno
+		return 0
 	}
-	return int(n), nil
+	return int(n)
 }
 
 // unreadBytes asks the kernel how much of what was written has not been read: FIONREAD (TIOCINQ) tells for
