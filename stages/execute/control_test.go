@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"context"
 	"errors"
 	"reflect"
 	"strings"
@@ -176,6 +177,15 @@ func TestChannel(t *testing.T) {
 		close(in)
 		w.AwaitCompletion()
 		w.saying("0s a Pong")
+	})
+}
+
+// TestForeignElements are what only a foreign operator can send.
+func TestForeignElements(t *testing.T) {
+	inWorld(t, Options{}, func(w *world) {
+		if err := w.Push(context.Background(), "a line"); err == nil || !strings.Contains(err.Error(), "not string") {
+			t.Errorf("got %v", err)
+		}
 	})
 }
 

@@ -81,11 +81,15 @@ func New(ctx context.Context, options Options) *Execute {
 }
 
 // Push serves a batch of *wire.Requests. It returns ErrShutdown after a shutdown request; what stands
-// behind it in the batch is not served.
+// behind it in the batch is not served. It returns an error for an element of any other type, which
+// only a foreign operator can send.
 func (e *Execute) Push(_ context.Context, element any) error {
-	requests := element.(*wire.Requests).Items
-	for i := range requests {
-		if r := &requests[i]; !e.serve(r) {
+	requests, ok := element.(*wire.Requests)
+	if !ok {
+		return fmt.Errorf("execute: it takes *wire.Requests, not %T", element)
+	}
+	for i := range requests.Items {
+		if !e.serve(&requests.Items[i]) {
 			return ErrShutdown
 		}
 	}

@@ -1,10 +1,10 @@
 package execute
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,10 +104,7 @@ func (r *registry) stats() []wire.ChatStats {
 		list = append(list, wire.ChatStats{ID: c.id, State: c.state.Load().(string), Since: time.Since(c.accepted), Tokens: c.tokens.Load()})
 	}
 	slices.SortFunc(list, func(a, b wire.ChatStats) int {
-		if a.Since != b.Since {
-			return int(b.Since - a.Since)
-		}
-		return strings.Compare(string(a.ID), string(b.ID))
+		return cmp.Or(cmp.Compare(b.Since, a.Since), cmp.Compare(a.ID, b.ID))
 	})
 	return list
 }
