@@ -36,7 +36,8 @@ func (d descriptor) trySend(p []byte) int {
 // tryPipe writes at the offset -1, which stands for "as write(2) would". An older kernel refuses the flag
 // for pipes, and takes nothing.
 func (d descriptor) tryPipe(p []byte) int {
-	vector := unix.Iovec{Base: unsafe.SliceData(p), Len: uint64(len(p))}
+	vector := unix.Iovec{Base: unsafe.SliceData(p)}
+	vector.SetLen(len(p))
 	const offset = ^uintptr(0)
 	n, _, errno := unix.Syscall6(unix.SYS_PWRITEV2, uintptr(d), uintptr(unsafe.Pointer(&vector)), 1, offset, offset, unix.RWF_NOWAIT)
 	if errno != 0 {
