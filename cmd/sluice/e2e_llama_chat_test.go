@@ -54,30 +54,46 @@ func TestRealChat(t *testing.T) {
 }
 
 // The metrics are asked all the time: no request ever waits at the server, ours is the queue.
-func TestRealEightChatsOnTwoSlots(t *testing.T) {
-	t.Parallel()
-	r := newReal(t)
-	e := r.start(endless+`, "--metrics"`, one+"agents: [{max_tokens: 150}]\n", host.Options{})
-	e.Call("w", "warmup", nil)
-	for i := range 8 {
-		e.Chat(numbered("c", i), "Tell me of streams.")
+func TestRealEightChatsOnFewSlots(t *testing.T) {
+	for name, c := range map[string]struct {
+		args, config string
+		slots        int
+	}{
+		"ours":         {"", one, 2},
+		"the server's": {`, "--parallel", "3"`, "models: [{path: model.gguf}]\n", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newReal(t)
+			e := r.start(endless+`, "--metrics"`+c.args, c.config+"agents: [{max_tokens: 150}]\n", host.Options{})
+			e.Call("w", "warmup", nil)
+			for i := range 8 {
+				e.Chat(numbered("c", i), "Tell me of streams.")
+			}
+			wantNeverMore(t, r, e, c.slots)
+			for i := range 8 {
+				result := wantText(t, e, numbered("c", i))
+				if n := result.Get("usage.completion_tokens").Int(); n != 150 {
+					t.Errorf("%d tokens", n)
+				}
+			}
+		})
 	}
+}
+
+// wantNeverMore watches the server until eight chats and a warmup have ended.
+func wantNeverMore(t *testing.T, r *real, e *host.Engine, slots int) {
+	t.Helper()
 	most := 0
 	until(t, "all chats have ended", func() bool {
 		processing, deferred := r.requests()
 		most = max(most, processing)
-		if deferred > 0 || processing > 2 {
+		if deferred > 0 || processing > slots {
 			t.Fatalf("%d requests run and %d wait at the server", processing, deferred)
 		}
 		return finals(e) == 9
 	})
-	for i := range 8 {
-		result := wantText(t, e, numbered("c", i))
-		if n := result.Get("usage.completion_tokens").Int(); n != 150 {
-			t.Errorf("%d tokens", n)
-		}
-	}
-	if most != 2 {
+	if most != slots {
 		t.Errorf("%d requests at once were seen", most)
 	}
 }
