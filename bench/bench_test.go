@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 // sizes keep one round of everything within a few seconds.
 var sizes = workload.Sizes{
 	Tokens: 200_000, Rates: []float64{1000, 10_000}, Paced: 500 * time.Millisecond,
-	SlowTokens: 200_000, Stall: time.Second, Spawns: 8, Pings: 500, Pipelined: 20_000,
+	SlowTokens: 200_000, Stall: 200 * time.Millisecond, Spawns: 8, Pings: 500, Pipelined: 20_000,
 }
 
 func BenchmarkWorkloads(b *testing.B) {

@@ -100,9 +100,15 @@ func withoutSettings(environment []string) []string {
 // Write writes to the program's stdin and blocks until it took all.
 func (p *Process) Write(data []byte) (int, error) { return p.stdin.Write(data) }
 
-// Listen hands all further lines to another LineReader and reads them at another pace. A read that
-// is already waiting for output still follows the old pace.
-func (p *Process) Listen(lines LineReader, pace Pace) { p.reader.listen(lines, pace) }
+// Listen hands all further lines to another LineReader.
+func (p *Process) Listen(lines LineReader) { p.reader.listen(lines) }
+
+// SetPace reads at another pace from now on; nil reads as fast as it can. What the old pace waits for
+// ends, but a read that is already waiting for output still takes no more than the old pace allows.
+func (p *Process) SetPace(pace Pace) { p.reader.setPace(pace) }
+
+// Ended is closed when the program's output has ended or its reader has gone away.
+func (p *Process) Ended() <-chan struct{} { return p.reader.ended }
 
 // Await waits until done is closed. It returns ErrEnded, with the end of what the program logged,
 // when the output ended before, and the context's error when that ended before.

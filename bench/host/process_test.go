@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -92,7 +91,7 @@ func TestListenHandsOverBetweenReaders(t *testing.T) {
 	first, second := collect(1), collect(1)
 	p := start(t, "copy", false, first)
 	for _, lines := range []*collector{first, second} {
-		p.Listen(lines, nil)
+		p.Listen(lines)
 		if _, err := p.Write([]byte("line\n")); err != nil {
 			t.Fatal(err)
 		}
@@ -143,17 +142,38 @@ func TestUsageGrowsWithWork(t *testing.T) {
 	}
 }
 
-func TestStallHappensOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pace := &Stalled{For: 10 * time.Second}
-		begun := time.Now()
-		for range 2 {
-			if pace.Wait(t.Context()) < readBytes {
-				t.Error("the reader takes less than it could")
-			}
+func TestReaderThatGoesAwayEndsTheOutput(t *testing.T) {
+	for _, socketPair := range []bool{false, true} {
+		lines := collect(2)
+		p := start(t, "copy", socketPair, lines)
+		p.SetPace(&Closed{After: 4})
+		// a read that waits already may take all that comes, and the next one then learns that it was enough
+		if _, err := p.Write([]byte("1\n2\n3\n")); err != nil {
+			t.Fatal(err)
 		}
-		if passed := time.Since(begun); passed != 10*time.Second {
-			t.Errorf("it stalled for %v", passed)
+		if err := p.Await(t.Context(), p.Ended()); err != nil {
+			t.Fatal(err)
 		}
-	})
+		if got := lines.text.String(); got != "1\n2\n" && got != "1\n2\n3\n" {
+			t.Errorf("socket pair %v: %q was read", socketPair, got)
+		}
+		// the program learns it by a failed write and ends by itself
+		for err := error(nil); err == nil; {
+			_, err = p.Write([]byte("more\n"))
+		}
+		p.Kill()
+	}
+}
+
+func TestAnotherPaceEndsTheWaitOfTheOld(t *testing.T) {
+	lines := collect(2)
+	p := start(t, "copy", false, lines)
+	p.SetPace(&Stalled{For: time.Hour})
+	if _, err := p.Write([]byte("1\n2\n")); err != nil {
+		t.Fatal(err)
+	}
+	p.SetPace(nil)
+	if err := p.Await(t.Context(), lines.full); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -12,36 +12,60 @@ import (
 // readBytes is the most that one read asks for: four times what a pipe holds.
 const readBytes = 256 << 10
 
-// reader reads a program's output until its end and hands on whole lines.
+// reader reads a program's output until its end, or until its pace goes away, and hands on whole lines.
 type reader struct {
 	output *os.File // owned by the reading goroutine, which closes it
 	ended  chan struct{}
+	ctx    context.Context // ends the waits of all paces
 
 	mu    sync.Mutex // held while a LineReader runs
 	lines LineReader
-	pace  Pace
+
+	paceMu  sync.Mutex // held only to look, so that a pace changes while a LineReader runs
+	pace    Pace
+	paceCtx context.Context // ends the wait of this pace
+	endPace context.CancelFunc
 }
 
 func startReader(ctx context.Context, output *os.File, lines LineReader, pace Pace) *reader {
-	r := &reader{output: output, ended: make(chan struct{})}
-	r.listen(lines, pace)
-	go r.run(ctx)
+	r := &reader{output: output, ended: make(chan struct{}), ctx: ctx}
+	r.listen(lines)
+	r.setPace(pace)
+	go r.run()
 	return r
 }
 
-func (r *reader) listen(lines LineReader, pace Pace) {
+func (r *reader) listen(lines LineReader) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines = lines
+}
+
+func (r *reader) setPace(pace Pace) {
 	if pace == nil {
 		pace = Fast{}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lines, r.pace = lines, pace
+	r.paceMu.Lock()
+	defer r.paceMu.Unlock()
+	if r.endPace != nil {
+		r.endPace()
+	}
+	r.pace = pace
+	r.paceCtx, r.endPace = context.WithCancel(r.ctx)
 }
 
-func (r *reader) currentPace() Pace {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.pace
+// wait returns how many bytes the pace takes now. A pace that was replaced meanwhile is not asked.
+func (r *reader) wait(taken int) int {
+	for {
+		r.paceMu.Lock()
+		pace, ctx := r.pace, r.paceCtx
+		r.paceMu.Unlock()
+		limit := pace.Wait(ctx, taken)
+		if ctx.Err() == nil || r.ctx.Err() != nil {
+			return limit
+		}
+		taken = 0 // the next pace hasn't taken it
+	}
 }
 
 func (r *reader) deliver(block []byte, at int64) {
@@ -53,19 +77,30 @@ func (r *reader) deliver(block []byte, at int64) {
 	r.lines.ReadLines(block, at)
 }
 
+func (r *reader) release() {
+	r.output.Close()
+	r.paceMu.Lock()
+	r.endPace()
+	r.paceMu.Unlock()
+	close(r.ended)
+}
+
 // run keeps an unfinished line at the start of the buffer, which grows as long as the line does.
-func (r *reader) run(ctx context.Context) {
-	defer close(r.ended)
-	defer r.output.Close()
+func (r *reader) run() {
+	defer r.release()
 	buffer := make([]byte, readBytes)
-	filled := 0
+	filled, taken := 0, 0
 	for {
-		limit := r.currentPace().Wait(ctx)
+		limit := r.wait(taken)
+		if limit == 0 {
+			return
+		}
 		if len(buffer)-filled < readBytes/2 {
 			buffer = append(buffer, make([]byte, len(buffer))...)
 		}
 		n, err := r.output.Read(buffer[filled:][:min(limit, readBytes, len(buffer)-filled)])
 		at := clock.Now()
+		taken = n
 		whole := filled + bytes.LastIndexByte(buffer[filled:filled+n], '\n') + 1
 		filled += n
 		if whole > filled-n {

@@ -130,7 +130,7 @@ func (s *Server) answer(conn net.Conn, r *http.Request, body []byte) error {
 	case "GET /v1/models", "GET /models":
 		return writeJSON(conn, http.StatusOK, `{"object":"list","data":[{"id":"bigram","object":"model","owned_by":"llamacpp"}]}`)
 	case "GET /bench/streams":
-		return writeJSON(conn, http.StatusOK, s.finishedStreams())
+		return writeJSON(conn, http.StatusOK, s.finishedStreams(r.URL.Query().Get("count")))
 	case "POST /v1/chat/completions", "POST /chat/completions":
 		return s.chat(conn, r.Close, body)
 	}
@@ -186,11 +186,13 @@ func (s *Server) slots() string {
 	return string(append(answer, ']'))
 }
 
-// finishedStreams waits until nothing is being sent and returns the statistics of all streams.
-func (s *Server) finishedStreams() string {
+// finishedStreams waits until at least count streams have begun and nothing is being sent, and
+// returns the statistics of all streams. A count that is no number is 0.
+func (s *Server) finishedStreams(count string) string {
+	wanted, _ := strconv.Atoi(count)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.running > 0 && !s.closed {
+	for (s.running > 0 || len(s.streams) < wanted) && !s.closed {
 		s.idle.Wait()
 	}
 	if s.running > 0 || len(s.streams) == 0 {

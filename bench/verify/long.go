@@ -35,7 +35,10 @@ func (s *Stream) Report() *Report {
 	if s.report.Tokens > s.options.Tokens {
 		s.fault("%d tokens arrived, %d were sent", s.report.Tokens, s.options.Tokens)
 	}
-	s.report.Lost += max(0, s.options.Tokens-s.next)
+	s.report.Cut = s.options.Cut
+	if !s.options.Cut {
+		s.report.Lost += max(0, s.options.Tokens-s.next)
+	}
 	for _, line := range s.kept {
 		s.checkResponse(line, "response")
 	}

@@ -38,6 +38,7 @@ type Options struct {
 	Tokens int    // tokens that the load server was asked for
 	Timed  bool   // tokens carry their send time
 	Filled bool   // the final line is padding of a peer; its response isn't compared
+	Cut    bool   // the reader goes away; that the end is missing is no loss
 }
 
 // Report tells what arrived. Times are clock.Now nanoseconds.
@@ -52,6 +53,7 @@ type Report struct {
 	FinalAt   int64   // receipt of the final line
 	Latencies []int64 // nanoseconds from sending to receipt, in order of arrival
 	Final     string  // the final line, empty when it never came
+	Cut       bool    // as in Options
 	Problems  []string
 	Faults    int // number of problems, also those not told
 }
@@ -64,7 +66,7 @@ func (r *Report) Err() error {
 		return fmt.Errorf("%d faults, first: %s", r.Faults, r.Problems[0])
 	case r.Lost > 0:
 		return fmt.Errorf("%d tokens lost", r.Lost)
-	case r.Final == "":
+	case r.Final == "" && !r.Cut:
 		return fmt.Errorf("no final line after %d tokens", r.Tokens)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"sluice/bench/host"
@@ -73,10 +74,14 @@ func (b *Bench) Close() error {
 	return errors.Join(err, os.RemoveAll(b.folder))
 }
 
-// start spawns a program in the temporary folder, with the ends that were asked for.
+// start spawns a program in the temporary folder, with the ends that all programs get.
 func (b *Bench) start(ctx context.Context, lines host.LineReader, program string, arguments ...string) (*host.Process, error) {
+	return b.startWith(ctx, b.options.SocketPair, lines, program, arguments...)
+}
+
+func (b *Bench) startWith(ctx context.Context, socketPair bool, lines host.LineReader, program string, arguments ...string) (*host.Process, error) {
 	return host.Start(ctx, host.Options{
-		Path: program, Args: arguments, Dir: b.folder, SocketPair: b.options.SocketPair, Lines: lines,
+		Path: program, Args: arguments, Dir: b.folder, SocketPair: socketPair, Lines: lines,
 	})
 }
 
@@ -94,25 +99,27 @@ func (b *Bench) startLoadServer(ctx context.Context) error {
 	return nil
 }
 
-// lastStream returns the load server's account of the stream that it sent last.
-func (b *Bench) lastStream(ctx context.Context) (load.StreamStats, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.address+"/bench/streams", nil)
+// streams returns the load server's account of all streams that it ever sent, once there are at
+// least count of them and none is being sent.
+func (b *Bench) streams(ctx context.Context, count int) ([]load.StreamStats, error) {
+	address := "http://" + b.address + "/bench/streams?count=" + strconv.Itoa(count)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return load.StreamStats{}, err
+		return nil, err
 	}
 	response, err := b.client.Do(request)
 	if err != nil {
-		return load.StreamStats{}, err
+		return nil, err
 	}
 	defer response.Body.Close()
 	var streams []load.StreamStats
 	if err := json.NewDecoder(response.Body).Decode(&streams); err != nil {
-		return load.StreamStats{}, err
+		return nil, err
 	}
-	if len(streams) == 0 {
-		return load.StreamStats{}, errors.New("the load server has sent no stream")
+	if len(streams) < count {
+		return nil, fmt.Errorf("the load server ended after %d of %d streams", len(streams), count)
 	}
-	return streams[len(streams)-1], nil
+	return streams, nil
 }
 
 func (b *Bench) copierProgram(ctx context.Context) (string, error) {

@@ -22,14 +22,19 @@ type engine struct {
 	*host.Process
 }
 
-// startEngine starts the engine with the given output settings, in YAML's flow style.
-func (b *Bench) startEngine(ctx context.Context, output string) (*engine, error) {
-	config, err := b.writeConfig(b.attached(), output)
+// startEngine starts the engine with the default settings.
+func (b *Bench) startEngine(ctx context.Context) (*engine, error) {
+	return b.startEngineFor(ctx, demand{})
+}
+
+// startEngineFor starts the engine with the output settings and the ends that are asked for.
+func (b *Bench) startEngineFor(ctx context.Context, d demand) (*engine, error) {
+	config, err := b.writeConfig(b.attached(), d.output)
 	if err != nil {
 		return nil, err
 	}
 	replies := verify.NewReplies(1)
-	process, err := b.start(ctx, replies, b.options.Engine, "serve-stdio", "--config", config)
+	process, err := b.startWith(ctx, b.options.SocketPair || d.socketPair, replies, b.options.Engine, "serve-stdio", "--config", config)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +69,7 @@ func (b *Bench) writeConfig(model, output string) (string, error) {
 
 // ask sends a request whose only reply goes to replies, and returns that.
 func (e *engine) ask(ctx context.Context, replies *verify.Replies, members string) (string, error) {
-	e.Listen(replies, nil)
+	e.Listen(replies)
 	if _, err := io.WriteString(e, `{"id":"1",`+members+"}\n"); err != nil {
 		return "", err
 	}
@@ -85,8 +90,11 @@ func (e *engine) written(ctx context.Context) (frames, batches float64, err erro
 	return written.Get("frames").Float(), written.Get("batches").Float(), nil
 }
 
-func chatLine(input string) string {
-	return `{"id":` + chatID + `,"method":"chat","params":{"input":"` + input + `"}}` + "\n"
+func chatLine(input string) string { return chatLineAs(chatID, input) }
+
+// chatLineAs returns a chat request with an id given as JSON text.
+func chatLineAs(id, input string) string {
+	return `{"id":` + id + `,"method":"chat","params":{"input":"` + input + `"}}` + "\n"
 }
 
 // httpRequest is the request of peers that speak to the load server themselves.

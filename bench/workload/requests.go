@@ -131,7 +131,7 @@ func (b *Bench) spawn(ctx context.Context, arguments []string, input string, lin
 }
 
 func (b *Bench) roundTrips(ctx context.Context, count int) ([]int64, error) {
-	e, err := b.startEngine(ctx, "")
+	e, err := b.startEngine(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func roundTrips(ctx context.Context, p *host.Process, count int, expect func(int
 	var times []int64
 	for range count {
 		replies := expect(1)
-		p.Listen(replies, nil)
+		p.Listen(replies)
 		begun := clock.Now()
 		if _, err := p.Write(ping); err != nil {
 			return nil, err
@@ -180,7 +180,7 @@ func roundTrips(ctx context.Context, p *host.Process, count int, expect func(int
 
 // pipelinedPings sends all pings without waiting and returns the answers per second.
 func (b *Bench) pipelinedPings(ctx context.Context, count int) (float64, error) {
-	e, err := b.startEngine(ctx, "")
+	e, err := b.startEngine(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -190,7 +190,7 @@ func (b *Bench) pipelinedPings(ctx context.Context, count int) (float64, error) 
 		input = appendPing(input, id)
 	}
 	replies := verify.NewReplies(count)
-	e.Listen(replies, nil)
+	e.Listen(replies)
 	begun := clock.Now()
 	written := make(chan error, 1)
 	go func() {

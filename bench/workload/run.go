@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -52,8 +53,11 @@ func percentile(values []int64, fraction float64) float64 {
 type demand struct {
 	tokens int
 	rate   float64 // tokens per second, 0 for as fast as they are read
-	output string  // the engine's output settings
-	pace   host.Pace
+	output string  // the engine's output settings, in YAML's flow style
+
+	reader     host.Model
+	slowFor    time.Duration // how long a slow reader stays slow at least
+	socketPair bool
 }
 
 func (d demand) steer() string {
@@ -61,12 +65,12 @@ func (d demand) steer() string {
 }
 
 func (d demand) expected() verify.Options {
-	return verify.Options{ID: chatID, Tokens: d.tokens, Timed: d.rate > 0}
+	return verify.Options{ID: chatID, Tokens: d.tokens, Timed: d.rate > 0, Cut: d.reader.Reader == host.ReaderClosed}
 }
 
 // runEngine measures one chat in a fresh engine. Anything lost or wrong is an error.
 func (b *Bench) runEngine(ctx context.Context, d demand) (*run, error) {
-	e, err := b.startEngine(ctx, d.output)
+	e, err := b.startEngineFor(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +79,12 @@ func (b *Bench) runEngine(ctx context.Context, d demand) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := b.measure(ctx, e.Process, chatLine(d.steer()), verify.NewStream(d.expected()), d.pace)
+	r, err := b.measure(ctx, e.Process, chatLine(d.steer()), verify.NewStream(d.expected()), d)
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
+	}
+	if d.reader.Reader == host.ReaderClosed {
+		return r, b.serveUnread(ctx, e)
 	}
 	frames, batches, err := e.written(ctx)
 	if err != nil {
@@ -119,39 +126,54 @@ func (b *Bench) runPeer(ctx context.Context, d demand, expected verify.Options, 
 		return nil, err
 	}
 	defer p.Kill()
-	r, err := b.measure(ctx, p, httpRequest(d.steer()), stream, d.pace)
+	r, err := b.measure(ctx, p, httpRequest(d.steer()), stream, d)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", program, err)
 	}
 	return r, p.Close()
 }
 
-// measure sends a request to a running program and takes the time and the CPU until its final line.
-func (b *Bench) measure(ctx context.Context, p *host.Process, request string, stream *verify.Stream, pace host.Pace) (*run, error) {
-	p.Listen(stream, pace)
+// measure sends a request to a running program and takes the time and the CPU until its final line,
+// or, where the reader goes away, until all was sent.
+func (b *Bench) measure(ctx context.Context, p *host.Process, request string, stream *verify.Stream, d demand) (*run, error) {
+	earlier, err := b.streams(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
 	before, err := p.Usage()
 	if err != nil {
 		return nil, err
 	}
+	p.Listen(stream)
+	p.SetPace(d.reader.Pace())
 	begun := clock.Now()
 	if _, err := io.WriteString(p, request); err != nil {
 		return nil, err
 	}
-	if err := p.Await(ctx, stream.Done()); err != nil {
+	if err := b.awaitEnd(ctx, p, stream, d, len(earlier)+1); err != nil {
 		return nil, err
 	}
+	ended := clock.Now()
 	after, err := p.Usage()
 	if err != nil {
 		return nil, err
 	}
 	r := &run{cpu: after.CPU - before.CPU, peakRSS: after.PeakRSS, report: stream.Report()}
-	r.elapsed = time.Duration(r.report.FinalAt - begun)
+	r.elapsed = time.Duration(cmp.Or(r.report.FinalAt, ended) - begun)
 	if err := r.report.Err(); err != nil {
 		return nil, err
 	}
-	r.sent, err = b.lastStream(ctx)
-	if err == nil && (!r.sent.Complete || r.sent.Tokens != r.report.Tokens) {
-		err = fmt.Errorf("%d tokens were received and %d sent, all read: %v", r.report.Tokens, r.sent.Tokens, r.sent.Complete)
+	streams, err := b.streams(ctx, len(earlier)+1)
+	if err != nil {
+		return nil, err
 	}
-	return r, err
+	r.sent = streams[len(earlier)]
+	return r, checkSent(r.sent, d.tokens)
+}
+
+func checkSent(sent load.StreamStats, wanted int) error {
+	if !sent.Complete || sent.Tokens != wanted {
+		return fmt.Errorf("%d of %d tokens were sent, all of it taken: %v", sent.Tokens, wanted, sent.Complete)
+	}
+	return nil
 }

@@ -8,7 +8,7 @@ type Sizes struct {
 	Rates      []float64     // tokens per second of W2
 	Paced      time.Duration // of one stream of W2
 	SlowTokens int           // of W3
-	Stall      time.Duration // of W3's reader
+	Stall      time.Duration // for which W3's readers are slow
 	Spawns     int           // processes started by W5
 	Pings      int           // round trips of W5
 	Pipelined  int           // pings sent without waiting by W5
@@ -49,5 +49,5 @@ func All(sizes Sizes) []Workload {
 	for _, rate := range sizes.Rates {
 		workloads = append(workloads, latency(sizes, rate))
 	}
-	return append(workloads, slowReader(sizes), requests(sizes))
+	return append(workloads, readers(sizes, false), readers(sizes, true), requests(sizes))
 }

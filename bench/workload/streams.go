@@ -3,11 +3,6 @@ package workload
 import (
 	"context"
 	"fmt"
-
-	"github.com/tidwall/gjson"
-
-	"sluice/bench/host"
-	"sluice/bench/tokens"
 )
 
 const mebibyte = 1 << 20
@@ -92,45 +87,5 @@ func latencyRow(program string, r, copier *run) Row {
 		{"p99_ratio", r.latency(0.99) / copier.latency(0.99)},
 		{"cpu_ratio", r.cpuPerToken() / copier.cpuPerToken()},
 		{"lines/write", r.linesPerWrite},
-	}}
-}
-
-// slowReader is W3: the reader stalls while the stream arrives; the stream must not notice.
-func slowReader(sizes Sizes) Workload {
-	return Workload{
-		ID:    "W3",
-		Title: fmt.Sprintf("one chat, %d tokens unpaced, reader stalled for %v", sizes.SlowTokens, sizes.Stall),
-		Goals: []Goal{
-			{"engine stalled", "stream_ratio", 1.05, false},
-			{"engine stalled", "rss_less_text_MiB", 96, false},
-			{"engine stalled", "lost_tokens", 0, false},
-		},
-		Round: func(ctx context.Context, b *Bench) ([]Row, error) {
-			fast, err := b.runEngine(ctx, demand{tokens: sizes.SlowTokens})
-			if err != nil {
-				return nil, err
-			}
-			stalled, err := b.runEngine(ctx, demand{tokens: sizes.SlowTokens, pace: &host.Stalled{For: sizes.Stall}})
-			if err != nil {
-				return nil, err
-			}
-			return []Row{slowReaderRow("engine fast", fast, fast), slowReaderRow("engine stalled", stalled, fast)}, nil
-		},
-	}
-}
-
-func slowReaderRow(program string, r, fast *run) Row {
-	events := gjson.Get(r.report.Final, "result.events")
-	unread := float64(r.report.Tokens*tokens.PlainWidth) / mebibyte
-	return Row{program, []Metric{
-		{"stream_s", r.streamSeconds()},
-		{"stream_ratio", r.streamSeconds() / fast.streamSeconds()},
-		{"until_final_s", r.elapsed.Seconds()},
-		{"rss_MiB", float64(r.peakRSS) / mebibyte},
-		{"rss_less_text_MiB", float64(r.peakRSS)/mebibyte - unread},
-		{"lines", float64(r.report.Lines)},
-		{"merged", events.Get("merged").Float()},
-		{"dropped", events.Get("dropped").Float()},
-		{"lost_tokens", float64(r.report.Lost)},
 	}}
 }

@@ -53,7 +53,7 @@ func parse(arguments []string, stderr io.Writer) (settings, error) {
 	flags.IntVar(&s.sizes.Tokens, "tokens", 0, "tokens of W1 (default 4000000)")
 	flags.DurationVar(&s.sizes.Paced, "paced", 0, "`duration` of one stream of W2 (default 5s)")
 	flags.IntVar(&s.sizes.SlowTokens, "slow-tokens", 0, "tokens of W3 (default 2000000)")
-	flags.DurationVar(&s.sizes.Stall, "stall", 0, "`duration` that W3's reader stalls for (default 10s)")
+	flags.DurationVar(&s.sizes.Stall, "stall", 0, "`duration` for which W3's readers are slow (default 10s)")
 	if err := flags.Parse(arguments); err != nil {
 		return s, err
 	}

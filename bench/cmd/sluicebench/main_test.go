@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestWorkloadsAreChosenByNameOrGroup(t *testing.T) {
 	all := workload.All(workload.Sizes{})
 	for names, want := range map[string]string{
-		"all": "W1 W2/1000 W2/10000 W3 W5", "W1": "W1", "W2": "W2/1000 W2/10000",
+		"all": "W1 W2/1000 W2/10000 W3/pipe W3/socket W5", "W1": "W1", "W2": "W2/1000 W2/10000",
 		"W5,W2/10000": "W5 W2/10000", "W9": "no workload", "": "no workload",
 	} {
 		chosen, err := choose(all, names)
