@@ -1,6 +1,8 @@
 package execute
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"strings"
 	"testing"
@@ -123,5 +125,35 @@ func TestClosedGate(t *testing.T) {
 		if queue := w.out.done("b").Timings().Queue; queue != 2*time.Second {
 			t.Errorf("it was queued for %v", queue)
 		}
+	})
+}
+
+// TestClosedGateHoldsTheRestOfABatch: one read may bring thousands of requests with long replies.
+func TestClosedGateHoldsTheRestOfABatch(t *testing.T) {
+	inWorld(t, Options{}, func(w *world) {
+		w.out.gate = make(chan struct{})
+		batch := func(ctx context.Context, ids ...wire.ID) <-chan error {
+			requests := &wire.Requests{}
+			for _, id := range ids {
+				requests.Items = append(requests.Items, request(id, wire.MethodStats, nil, 10))
+			}
+			pushed := make(chan error, 1)
+			go func() { pushed <- w.Push(ctx, requests) }()
+			return pushed
+		}
+		ended, end := context.WithCancel(context.Background())
+		first := batch(ended, "a", "b")
+		w.saying("0s a Stats")
+		end()
+		if err := <-first; !errors.Is(err, context.Canceled) {
+			t.Errorf("the end of the input gave %v", err)
+		}
+		second := batch(context.Background(), "c", "d")
+		w.saying("0s c Stats")
+		close(w.out.gate)
+		if err := <-second; err != nil {
+			t.Error(err)
+		}
+		w.saying("0s d Stats")
 	})
 }

@@ -82,13 +82,19 @@ func New(ctx context.Context, options Options) *Execute {
 
 // Push serves a batch of *wire.Requests. It returns ErrShutdown after a shutdown request; what stands
 // behind it in the batch is not served. It returns an error for an element of any other type, which
-// only a foreign operator can send.
-func (e *Execute) Push(_ context.Context, element any) error {
+// only a foreign operator can send. It waits while the reader owes us room: one read may bring
+// thousands of requests, and the reply to each may be far longer than they are.
+func (e *Execute) Push(ctx context.Context, element any) error {
 	requests, ok := element.(*wire.Requests)
 	if !ok {
 		return fmt.Errorf("execute: it takes *wire.Requests, not %T", element)
 	}
 	for i := range requests.Items {
+		if i > 0 { // for the first the source has waited, before it read
+			if err := e.options.Output.Gate(ctx); err != nil {
+				return err
+			}
+		}
 		if !e.serve(&requests.Items[i]) {
 			return ErrShutdown
 		}
