@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"sluice/bench/load"
-	"sluice/bench/tokens"
+	"sluice/internal/bench/load"
+	"sluice/internal/bench/tokens"
 )
 
 const (

@@ -11,9 +11,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"sluice/bench/host"
-	"sluice/bench/load"
-	"sluice/bench/verify"
+	"sluice/internal/bench/host"
+	"sluice/internal/bench/load"
+	"sluice/internal/bench/verify"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

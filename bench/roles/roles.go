@@ -10,8 +10,8 @@ import (
 	"io"
 	"os"
 
-	"sluice/bench/load"
 	"sluice/bench/peers"
+	"sluice/internal/bench/load"
 )
 
 // Names of the roles, given as the program's first argument.

@@ -15,10 +15,10 @@ import (
 	"strconv"
 	"strings"
 
-	"sluice/bench/host"
-	"sluice/bench/load"
 	"sluice/bench/peers"
 	"sluice/bench/roles"
+	"sluice/internal/bench/host"
+	"sluice/internal/bench/load"
 )
 
 // Options tell what is measured.

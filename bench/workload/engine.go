@@ -10,8 +10,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"sluice/bench/host"
-	"sluice/bench/verify"
+	"sluice/internal/bench/host"
+	"sluice/internal/bench/verify"
 )
 
 // chatID is the JSON text of the id of measured chats.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"sluice/bench/host"
-	"sluice/bench/tokens"
+	"sluice/internal/bench/host"
+	"sluice/internal/bench/tokens"
 )
 
 // readers is W3: a reader of each model while the stream arrives; the stream must not notice.

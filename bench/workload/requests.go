@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"time"
 
-	"sluice/bench/clock"
-	"sluice/bench/host"
-	"sluice/bench/verify"
+	"sluice/internal/bench/clock"
+	"sluice/internal/bench/host"
+	"sluice/internal/bench/verify"
 )
 
 // requests is W5: how soon and how fast small requests are answered.

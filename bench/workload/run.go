@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"time"
 
-	"sluice/bench/clock"
-	"sluice/bench/host"
-	"sluice/bench/load"
 	"sluice/bench/roles"
-	"sluice/bench/verify"
+	"sluice/internal/bench/clock"
+	"sluice/internal/bench/host"
+	"sluice/internal/bench/load"
+	"sluice/internal/bench/verify"
 )
 
 // run is what one measured stream through one program came to.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"sluice/bench/host"
-	"sluice/bench/verify"
+	"sluice/internal/bench/host"
+	"sluice/internal/bench/verify"
 )
 
 // patience is how many times the asked time a reader stays slow at most: an engine that makes the

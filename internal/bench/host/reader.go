@@ -6,7 +6,7 @@ import (
 	"os"
 	"sync"
 
-	"sluice/bench/clock"
+	"sluice/internal/bench/clock"
 )
 
 // readBytes is the most that one read asks for: four times what a pipe holds.

@@ -13,7 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 	"go.uber.org/goleak"
 
-	"sluice/bench/tokens"
+	"sluice/internal/bench/tokens"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -3,7 +3,7 @@ package load
 import (
 	"strconv"
 
-	"sluice/bench/tokens"
+	"sluice/internal/bench/tokens"
 )
 
 // The member order and the spacing of the chunks are those of llama-server (llama.cpp v0.4.0), as

@@ -11,12 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Usage is what a process has used since its start.
-type Usage struct {
-	CPU     time.Duration // user and system time of all its threads
-	PeakRSS int64         // bytes, VmHWM; wait4's maximum would include the memory of the forking parent
-}
-
 func readUsage(pid int) (Usage, error) {
 	cpu, err := cpuTime(pid)
 	if err != nil {

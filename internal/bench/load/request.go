@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"sluice/bench/tokens"
+	"sluice/internal/bench/tokens"
 )
 
 // maximumRate is one token a microsecond, more than a write of each token allows.

@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"time"
 
-	"sluice/bench/clock"
-	"sluice/bench/tokens"
+	"sluice/internal/bench/clock"
+	"sluice/internal/bench/tokens"
 )
 
 // blockTokens is how many tokens an unpaced write holds: about 60 KiB of frames.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"sluice/bench/tokens"
+	"sluice/internal/bench/tokens"
 )
 
 // Format is the form of the lines that a program writes.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"sluice/bench/tokens"
+	"sluice/internal/bench/tokens"
 )
 
 // keepLine sets a long line aside for Report. Its kind is told by its first members, which both

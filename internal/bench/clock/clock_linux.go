@@ -1,25 +1,6 @@
-// Package clock reads the one clock that all processes of a benchmark share.
-//
-// CLOCK_MONOTONIC has the same origin in every process of a machine, so a time taken by the load
-// server can be subtracted from one taken by the reader. The functions may be called from any
-// goroutine; the package holds nothing that has to be closed. It is Linux only, as all of bench is.
 package clock
 
-import (
-	"time"
-
-	"golang.org/x/sys/unix"
-)
-
-var (
-	startMonotonic = readMonotonic()
-	startTime      = time.Now()
-)
-
-// Now returns CLOCK_MONOTONIC in nanoseconds. It costs no system call.
-func Now() int64 {
-	return startMonotonic + int64(time.Since(startTime))
-}
+import "golang.org/x/sys/unix"
 
 // SleepUntil returns once Now has reached the given time. It blocks its thread in the kernel, since
 // the Go timers wake up to a millisecond late when the process is otherwise idle.
@@ -36,7 +17,7 @@ func PreciseSleeps() error {
 	return unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 }
 
-func readMonotonic() int64 {
+func readOrigin() int64 {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
 		panic("clock: CLOCK_MONOTONIC is not readable: " + err.Error())

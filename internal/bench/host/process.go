@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"sluice/bench/clock"
+	"sluice/internal/bench/clock"
 )
 
 // exitTimeout is how long Close waits for a program whose stdin was closed before it kills it.

@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"sluice/bench/tokens"
+	"sluice/internal/bench/tokens"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -3,7 +3,7 @@ package load
 import (
 	"testing"
 
-	"sluice/bench/tokens"
+	"sluice/internal/bench/tokens"
 )
 
 // FuzzParseRequest: whatever a body says, an accepted request can be served.

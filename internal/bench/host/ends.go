@@ -1,10 +1,6 @@
 package host
 
-import (
-	"os"
-
-	"golang.org/x/sys/unix"
-)
+import "os"
 
 // ends are both sides of a program's stdin and stdout. They block, as those that hosts hand over do.
 type ends struct {
@@ -28,22 +24,6 @@ func openEnds(socketPair bool) (*ends, error) {
 		return nil, err
 	}
 	return &ends{stdin: stdin, stdout: stdout, childStdin: childStdin, childStdout: childStdout}, nil
-}
-
-func openPipe() (read, write *os.File, err error) {
-	var pair [2]int
-	if err := unix.Pipe2(pair[:], unix.O_CLOEXEC); err != nil {
-		return nil, nil, os.NewSyscallError("pipe2", err)
-	}
-	return os.NewFile(uintptr(pair[0]), "pipe"), os.NewFile(uintptr(pair[1]), "pipe"), nil
-}
-
-func openSocketPair() (read, write *os.File, err error) {
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, nil, os.NewSyscallError("socketpair", err)
-	}
-	return os.NewFile(uintptr(pair[0]), "socket"), os.NewFile(uintptr(pair[1]), "socket"), nil
 }
 
 func (e *ends) closeChild() {
