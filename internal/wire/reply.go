@@ -50,7 +50,8 @@ type ChatDone struct {
 	Stop time.Duration
 }
 
-// Timings says where a chat's time went. Total is the sum of the others.
+// Timings says where a chat's time went. TTFT is when the first text came, from the acceptance on; Total is
+// the sum of the others.
 type Timings struct {
 	Queue, Load, TTFT, Total, Upstream, Tool, Engine, Reader time.Duration
 }
