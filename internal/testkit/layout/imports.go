@@ -43,7 +43,7 @@ var rules = []rule{
 	{"sinks/stdout", []string{wire}, []string{streams, system}},
 
 	{"internal/wire", nil, []string{gjson}},
-	{"internal/bench", nil, []string{gjson, system}},
+	{"internal/bench", nil, []string{gjson, system, "github.com/HdrHistogram/hdrhistogram-go"}},
 	{"internal/config", []string{"internal/secret"}, []string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}},
 	{"internal/keychain", nil, []string{"*"}},
 	{"internal/logs", nil, nil},
