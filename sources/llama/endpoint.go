@@ -48,6 +48,7 @@ func newClient(dial dialFunc) *http.Client {
 		MaxIdleConnsPerHost: idleConnections,
 		IdleConnTimeout:     idleTime,
 		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		TLSHandshakeTimeout: dialTimeout,
 		Proxy:               http.ProxyFromEnvironment,
 	}
 	if dial != nil {
