@@ -144,3 +144,27 @@ func TestDropPolicyKeepsResults(t *testing.T) {
 		}
 	}
 }
+
+// Where the promise about text ends: more than pending_bytes wait unread. The response is whole even so.
+func TestTextIsDroppedBeyondPendingBytes(t *testing.T) {
+	t.Parallel()
+	e, server := attached(t, "output: {pending_bytes: 128KiB}\n", host.Options{Small: true, Pace: paused})
+	e.Send("i", "initialize", map[string]any{"capabilities": map[string]any{"extensions": []string{"offsets"}}})
+	e.Chat("c", "n=50000")
+	if a := server.WaitAnswers(1)[0]; !a.Whole {
+		t.Fatalf("the model was held up: %+v", a)
+	}
+	e.Resume()
+	result, want := e.Result("c"), fakellama.Text("n=50000")
+	if got := result.Get("response").String(); got != want {
+		t.Errorf("the response has %d bytes of %d", len(got), len(want))
+	}
+	if result.Get("events.dropped").Int() == 0 || !strings.Contains(result.Get("warnings").Raw, "drop") {
+		t.Errorf("events %s, warnings %s", result.Get("events").Raw, result.Get("warnings").Raw)
+	}
+	for _, m := range e.Events("c") {
+		if at := m.Get("offset"); at.Exists() && !strings.HasPrefix(want[at.Int():], m.Get("delta").String()) {
+			t.Fatalf("the text at %d is another", at.Int())
+		}
+	}
+}
