@@ -51,9 +51,6 @@ func (p *Pipeline) Reply(id wire.ID, reply wire.Reply) {
 	}
 }
 
-// Gate implements execute.Output.
-func (p *Pipeline) Gate(ctx context.Context) error { return p.options.Sink.Gate(ctx) }
-
 // put logs a frame that the sink refused, which only a frame behind a final one is.
 func (p *Pipeline) put(err error, id wire.ID) {
 	if err != nil {

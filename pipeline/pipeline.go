@@ -22,6 +22,9 @@ type Options struct {
 	// ShutdownTimeout bounds the drain after a shutdown or signal; EOFTimeout is how long the reader
 	// may take no byte in the drain after the end of input.
 	ShutdownTimeout, EOFTimeout time.Duration
+	// InputEnded, when set, is called while stdin is held back and closes its channel when the host has
+	// closed its end, unread input or not. It ends with ctx.
+	InputEnded func(ctx context.Context) <-chan struct{}
 	// HostGone, when set, is called at the end of input and closes its channel when nobody can read
 	// stdout any more, before a write would tell. It ends with ctx.
 	HostGone func(ctx context.Context) <-chan struct{}

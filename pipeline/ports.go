@@ -56,6 +56,8 @@ type Sink interface {
 	Gate(ctx context.Context) error
 	// Gone is closed when the reader has gone.
 	Gone() <-chan struct{}
+	// Open reports whether Gate would not wait.
+	Open() bool
 	// Stuck waits until Gate has held and the reader taken nothing for patience; false when ctx ended.
 	Stuck(ctx context.Context, patience time.Duration) bool
 	// Close waits until everything was written, ctx ends, or the reader took nothing for patience.

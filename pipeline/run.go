@@ -62,6 +62,8 @@ func (p *Pipeline) intake(ctx context.Context) Reason {
 			return EndOfInput
 		case errors.Is(err, execute.ErrShutdown):
 			return Shutdown
+		case errors.Is(err, errReaderStuck):
+			return ReaderStuck
 		case ctx.Err() != nil:
 			return Signal
 		}

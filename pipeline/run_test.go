@@ -226,6 +226,8 @@ func (gatedSink) Gate(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
+func (gatedSink) Open() bool { return false }
+
 func (gatedSink) Stuck(ctx context.Context, patience time.Duration) bool {
 	return pause(ctx, patience) == nil
 }
@@ -242,4 +244,32 @@ func TestEndOfInputDoesNotWaitForeverAtTheGate(t *testing.T) {
 		}
 		near(t, "the end", e.took, testEOFTimeout)
 	})
+}
+
+// TestGateGivesUpOnceTheHostHasClosedStdin: what stands unread in stdin behind the gate hides its end.
+func TestGateGivesUpOnceTheHostHasClosedStdin(t *testing.T) {
+	for _, closed := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			ended := make(chan struct{})
+			if closed {
+				close(ended)
+			}
+			e := newEngine(t, testkit.Pace{}, func(o *Options) {
+				o.Sink = gatedSink{o.Sink.(sinkPort)}
+				o.InputEnded = func(context.Context) <-chan struct{} { return ended }
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			start, want := time.Now(), time.Hour
+			if closed {
+				want = testEOFTimeout
+			}
+			if err := e.Gate(ctx); errors.Is(err, errReaderStuck) != closed || err == nil {
+				t.Error(err)
+			}
+			near(t, "the wait", time.Since(start), want)
+			_ = e.in.Close()
+			e.end(EndOfInput)
+		})
+	}
 }

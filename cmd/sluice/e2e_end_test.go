@@ -67,6 +67,22 @@ func TestEndOfInputGivesUpOnAReaderThatTakesNothing(t *testing.T) {
 	}
 }
 
+// Replies that nobody reads stop the intake, which hides the end of input from us.
+func TestEndOfInputIsSeenBehindUnreadRequests(t *testing.T) {
+	for name, o := range map[string]host.Options{"pipe": {Pace: paused, Reused: true}, "socket pair": {Pace: paused, Sockets: true, Reused: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, _ := attached(t, "output: {guaranteed_bytes: 64KiB, eof_timeout: 300ms, shutdown_timeout: 300ms}\n", o)
+			text := strings.Repeat(host.Request("p", "ping", nil), 50000)
+			if taken, err := e.Offer(text, time.Second); err == nil {
+				t.Fatalf("all %d bytes were taken", taken)
+			}
+			e.CloseStdin()
+			wantExit(t, e, 1)
+		})
+	}
+}
+
 func TestShutdownGivesUpAfterItsTimeout(t *testing.T) {
 	t.Parallel()
 	e, server := attached(t, "output: {shutdown_timeout: 300ms}\n", host.Options{Pace: paused})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -30,4 +31,13 @@ func (i input) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
+}
+
+// inputEnded returns a function for pipeline's InputEnded; nil for a stdin of which it can't be told.
+func inputEnded(r io.Reader) func(context.Context) <-chan struct{} {
+	file, ok := r.(*os.File)
+	if !ok {
+		return nil
+	}
+	return func(ctx context.Context) <-chan struct{} { return look(ctx, func() bool { return writerGone(file) }) }
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// hostGoneInterval is how often a quiet stdout is looked at after the end of input.
+// hostGoneInterval is how often a quiet stdin or stdout is looked at.
 const hostGoneInterval = 50 * time.Millisecond
 
 // output is the real stdout, or in tests whatever stands for it. Nothing but the sink writes to it,
@@ -47,18 +47,23 @@ func (o *output) hostGone(ctx context.Context) <-chan struct{} {
 	if o.file == nil {
 		return nil
 	}
-	gone := make(chan struct{})
+	return look(ctx, func() bool { return readerGone(o.file) })
+}
+
+// look closes its channel when seen says so; it asks until ctx ends.
+func look(ctx context.Context, seen func() bool) <-chan struct{} {
+	found := make(chan struct{})
 	go func() {
 		tick := time.NewTicker(hostGoneInterval)
 		defer tick.Stop()
-		for !readerGone(o.file) {
+		for !seen() {
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
 			}
 		}
-		close(gone)
+		close(found)
 	}()
-	return gone
+	return found
 }

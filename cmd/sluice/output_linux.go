@@ -46,6 +46,9 @@ func (d descriptor) tryPipe(p []byte) int {
 	return int(n)
 }
 
+// hostClosed asks poll for a socket whose other end has been shut down for writing (poll(2)).
+const hostClosed = unix.POLLRDHUP
+
 // unreadBytes asks the kernel how much of what was written has not been read: FIONREAD (TIOCINQ) tells for
 // either end of a pipe (pipe(7)); for a socket the peer is asked, and where that is not allowed SIOCOUTQ
 // (unix(7)) tells nearly the same.

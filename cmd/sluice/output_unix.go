@@ -56,8 +56,4 @@ func (d descriptor) awaitRoom() error {
 }
 
 // readerGone reports whether the other end of a pipe or socket has been closed.
-func readerGone(file *os.File) bool {
-	poll := []unix.PollFd{{Fd: int32(descriptorOf(file))}}
-	n, err := unix.Poll(poll, 0)
-	return err == nil && n > 0 && poll[0].Revents&(unix.POLLERR|unix.POLLHUP|unix.POLLNVAL) != 0
-}
+func readerGone(file *os.File) bool { return hungUp(file, 0) }

@@ -61,8 +61,10 @@ func newEngine(ctx context.Context, loaded *config.Loaded, s streams, log *slog.
 	settings := &loaded.Config
 	output := stdioOutput(s.out)
 	sink := stdout.New(output, sinkOptions(settings, output, log))
-	source := stdin.New(stdioInput(s.in), stdin.Options{MaxLineBytes: int(settings.Input.MaxLineBytes), Gate: sink.Gate})
-	return pipeline.New(ctx, pipeline.Options{
+	var engine *pipeline.Pipeline
+	gate := func(ctx context.Context) error { return engine.Gate(ctx) }
+	source := stdin.New(stdioInput(s.in), stdin.Options{MaxLineBytes: int(settings.Input.MaxLineBytes), Gate: gate})
+	engine = pipeline.New(ctx, pipeline.Options{
 		Protocol:        pipeline.NDJSON(int(settings.Input.MaxLineBytes), settings.Output.ASCII),
 		Stdin:           source,
 		Sink:            sinkPort{sink},
@@ -71,9 +73,11 @@ func newEngine(ctx context.Context, loaded *config.Loaded, s streams, log *slog.
 		ShutdownTimeout: settings.Output.ShutdownTimeout,
 		EOFTimeout:      settings.Output.EOFTimeout,
 		StallThreshold:  settings.Output.StallThreshold,
+		InputEnded:      inputEnded(s.in),
 		HostGone:        output.hostGone,
 		Logger:          log,
 	})
+	return engine
 }
 
 func sinkOptions(settings *config.Config, output *output, log *slog.Logger) stdout.Options {

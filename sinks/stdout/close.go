@@ -30,7 +30,7 @@ func (s *Sink) Close(ctx context.Context, patience time.Duration) error {
 // Stuck waits until Gate has held and the reader has taken no byte for patience; it is false when ctx
 // ended before. After the end of input nothing else would ever start the chats that wait at the gate.
 func (s *Sink) Stuck(ctx context.Context, patience time.Duration) bool {
-	s.awaitReader(ctx, nil, patience, s.gated)
+	s.awaitReader(ctx, nil, patience, func() bool { return !s.Open() })
 	return ctx.Err() == nil
 }
 

@@ -20,11 +20,11 @@ func (s *Sink) Gate(ctx context.Context) error {
 	}
 }
 
-// gated reports whether Gate holds.
-func (s *Sink) gated() bool {
+// Open reports whether Gate would not wait.
+func (s *Sink) Open() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.room != nil
+	return s.room == nil
 }
 
 // holdLocked closes the gate when the bound is reached.
