@@ -61,6 +61,11 @@ model: build # the demo model as a real GGUF file
 bench: build ## measure the engine beside its peers, interleaved, medians of $(ROUNDS) rounds
 	cd bench && go run ./cmd/sluicebench -engine ../bin/sluice -rounds $(ROUNDS)
 
+.PHONY: bench-peers
+bench-peers: build ## measure the engine beside asyncio, Node, Benthos and others; puts the tables into README.md (half an hour)
+	cd bench && CGO_ENABLED=0 go build -trimpath -o ../bin/peers/ ./cmd/peers ./peers/gochat ./peers/benthos ./peers/sinks
+	bin/peers/peers -engine bin/sluice -rounds $(ROUNDS) -readme README.md
+
 .PHONY: fuzz
 fuzz: ## fuzz each target for $(FUZZTIME)
 	@set -e; for package in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \

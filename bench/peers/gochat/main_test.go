@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -22,6 +23,22 @@ func TestMain(m *testing.M) {
 func TestEachWriterDeliversEveryToken(t *testing.T) {
 	for _, name := range names() {
 		t.Run(name, func(t *testing.T) { peertest.Check(t, os.Args[0], name) })
+	}
+}
+
+var errBroken = errors.New("broken")
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestEachWriterEndsWithItsReader(t *testing.T) {
+	url := peertest.StartLoad(t)
+	for _, name := range names() {
+		request := strings.NewReader(`{"id":"1","params":{"input":"n=5000"}}` + "\n")
+		if err := run(t.Context(), []string{name, url}, request, broken{}); !errors.Is(err, errBroken) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -28,7 +28,8 @@ const Tokens = 700
 func Check(t *testing.T, program string, arguments ...string) {
 	t.Helper()
 	t.Setenv(Variable, "1")
-	url := "http://" + startLoad(t) + "/v1/chat/completions"
+	t.Setenv("GORACE", "atexit_sleep_ms=0")
+	url := StartLoad(t)
 	p, err := host.Start(t.Context(), host.Options{Path: program, Args: append(arguments, url), Lines: discard{}})
 	if err != nil {
 		t.Fatal(err)
@@ -58,10 +59,12 @@ func answer(t *testing.T, p *host.Process, id string) (*verify.Report, error) {
 	if err := p.Await(t.Context(), stream.Done()); err != nil {
 		return nil, err
 	}
+	p.Listen(discard{}) // waits until the stream has taken what came with its final line
 	return stream.Report(Tokens), nil
 }
 
-func startLoad(t *testing.T) string {
+// StartLoad starts a load server for the test and returns the URL that chats are asked of.
+func StartLoad(t *testing.T) (url string) {
 	t.Helper()
 	server, err := load.Listen()
 	if err != nil {
@@ -75,7 +78,7 @@ func startLoad(t *testing.T) string {
 			t.Error(err)
 		}
 	})
-	return server.Address()
+	return "http://" + server.Address() + "/v1/chat/completions"
 }
 
 type discard struct{}
