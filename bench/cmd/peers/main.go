@@ -121,7 +121,11 @@ func measureAll(ctx context.Context, s settings, stderr io.Writer) (text string,
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
+	defer func() {
+		if closeErr := b.close(); ctx.Err() == nil { // an interrupted load server ends as it has to
+			err = errors.Join(err, closeErr)
+		}
+	}()
 	for _, missing := range b.missing {
 		fmt.Fprintf(stderr, "peers: %s is missing, and so are the figures of what runs on it\n", missing)
 	}
