@@ -47,8 +47,10 @@ var rules = []rule{
 	{"internal/config", []string{"internal/secret"}, []string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}},
 	{"internal/keychain", nil, []string{"*"}},
 	{"internal/logs", nil, nil},
+	{"internal/observe", []string{wire}, []string{"github.com/prometheus/client_golang"}},
 	{"internal/process", nil, []string{system}},
 	{"internal/secret", nil, nil},
+	{"internal/top", nil, []string{"charm.land", "github.com/charmbracelet/x/ansi"}},
 	{"internal/testkit", []string{wire}, []string{"*"}},
 
 	{"bench", []string{"*"}, []string{"*"}},
