@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"sluice/internal/bench/host"
+	"sluice/internal/bench/latency"
 	"sluice/internal/bench/load"
 	"sluice/internal/bench/verify"
 )
@@ -61,9 +62,9 @@ func TestLimitWritesOneLineATokenAndTheAskedBytes(t *testing.T) {
 		if err != nil || test.bytes > 0 && len(output) != test.bytes {
 			t.Errorf("%d bytes were written, want %d, %v", len(output), test.bytes, err)
 		}
-		stream := verify.NewStream(verify.Options{ID: `"1"`, Tokens: test.tokens, Filled: true})
+		stream := verify.NewStream(verify.Options{ID: `"1"`, Filled: true})
 		stream.ReadLines(output, 1)
-		if report := stream.Report(); report.Err() != nil || report.Chunks != test.tokens {
+		if report := stream.Report(test.tokens); report.Err() != nil || report.Chunks != test.tokens {
 			t.Errorf("%d lines of %d: %v", report.Chunks, test.tokens, report.Err())
 		}
 	}
@@ -78,7 +79,8 @@ func TestCopierForwardsTheStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream := verify.NewStream(verify.Options{Format: verify.SSE, Tokens: 50, Timed: true})
+	latencies := latency.New()
+	stream := verify.NewStream(verify.Options{Format: verify.SSE, Timed: true, Latency: latencies})
 	p, err := host.Start(t.Context(), host.Options{Path: program, Args: []string{port}, Lines: stream})
 	if err != nil {
 		t.Fatal(err)
@@ -93,9 +95,9 @@ func TestCopierForwardsTheStream(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	report := stream.Report()
-	if err := report.Err(); err != nil || len(report.Latencies) != 50 {
-		t.Errorf("%d tokens arrived: %v", len(report.Latencies), err)
+	report := stream.Report(50)
+	if err := report.Err(); err != nil || latencies.Count() != 50 {
+		t.Errorf("%d tokens arrived: %v", latencies.Count(), err)
 	}
 }
 

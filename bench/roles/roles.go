@@ -29,7 +29,7 @@ func Run(arguments []string) (status int, played bool) {
 	var err error
 	switch arguments[0] {
 	case LoadServer:
-		err = serveLoad(os.Stdin, os.Stdout)
+		err = load.ServeUntilEnd(os.Stdin, os.Stdout)
 	case Limit:
 		err = runLimit(arguments[1:])
 	default:
@@ -40,22 +40,6 @@ func Run(arguments []string) (status int, played bool) {
 		return 1, true
 	}
 	return 0, true
-}
-
-// serveLoad prints the address of the load server as a line and serves until the input ends.
-func serveLoad(input io.Reader, output io.Writer) error {
-	server, err := load.Listen()
-	if err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(output, server.Address()); err != nil {
-		return err
-	}
-	go func() {
-		defer server.Close()
-		_, _ = io.Copy(io.Discard, input) // the end counts, however it came
-	}()
-	return server.Serve()
 }
 
 func runLimit(arguments []string) error {

@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/tidwall/gjson"
-
 	"sluice/internal/bench/host"
+	"sluice/internal/bench/measure"
 	"sluice/internal/bench/tokens"
 )
 
-// readers is W3: a reader of each model while the stream arrives; the stream must not notice.
-func readers(sizes Sizes, socketPair bool) Workload {
+// readersWorkload is W3: a reader of each model while the stream arrives; the stream must not notice.
+func readersWorkload(sizes Sizes, socketPair bool) Workload {
 	ends := "pipe"
 	if socketPair {
 		ends = "socket"
@@ -36,12 +35,12 @@ func readerGoals() (goals []Goal) {
 }
 
 func readersRound(ctx context.Context, b *Bench, sizes Sizes, socketPair bool) (rows []Row, err error) {
-	var fast *run
+	var fast *measure.Result
 	for _, name := range host.Readers {
-		r, err := b.runEngine(ctx, demand{
-			tokens: sizes.SlowTokens, socketPair: socketPair, slowFor: sizes.Stall,
+		r, err := b.Run(ctx, measure.Load{
+			Tokens: sizes.SlowTokens, SocketPair: socketPair, SlowFor: sizes.Stall,
 			// a reader that goes away does so after about a quarter of the stream's text
-			reader: host.Model{Reader: name, Stall: sizes.Stall, CloseAfter: sizes.SlowTokens * tokens.PlainWidth / 4},
+			Reader: host.Model{Reader: name, CloseAfter: sizes.SlowTokens * tokens.PlainWidth / 4},
 		})
 		if err != nil {
 			return nil, fmt.Errorf("reader %s: %w", name, err)
@@ -49,23 +48,31 @@ func readersRound(ctx context.Context, b *Bench, sizes Sizes, socketPair bool) (
 		if name == host.ReaderFast {
 			fast = r
 		}
-		rows = append(rows, readerRow(name, r, fast))
+		r.Compare(fast)
+		rows = append(rows, readerRow(name, r))
 	}
 	return rows, nil
 }
 
-func readerRow(program string, r, fast *run) Row {
-	events := gjson.Get(r.report.Final, "result.events")
-	unread := float64(r.report.Tokens*tokens.PlainWidth) / mebibyte
-	return Row{program, []Metric{
-		{"stream_s", r.streamSeconds()},
-		{"stream_ratio", r.streamSeconds() / fast.streamSeconds()},
-		{"until_final_s", r.elapsed.Seconds()},
-		{"rss_MiB", float64(r.peakRSS) / mebibyte},
-		{"rss_less_text_MiB", float64(r.peakRSS)/mebibyte - unread},
-		{"lines", float64(r.report.Lines)},
-		{"merged", events.Get("merged").Float()},
-		{"dropped", events.Get("dropped").Float()},
-		{"lost_tokens", float64(r.report.Lost)},
+func readerRow(program string, r *measure.Result) Row {
+	unread := float64(r.Sent*tokens.PlainWidth) / mebibyte
+	row := Row{program, []Metric{
+		{"stream_s", r.StreamSeconds},
+		{"stream_ratio", r.OfFast},
+		{"until_final_s", r.Seconds},
+		{"rss_MiB", float64(r.PeakRSS) / mebibyte},
+		{"rss_less_text_MiB", float64(r.PeakRSS)/mebibyte - unread},
+		{"lines", float64(r.Lines)},
+		{"lost_tokens", float64(r.Lost)},
 	}}
+	if r.Engine != nil {
+		row.Metrics = append(row.Metrics,
+			Metric{"merged", float64(r.Engine.Merged)},
+			Metric{"dropped", float64(r.Engine.Dropped)},
+			Metric{"largest_queue_MiB", float64(r.Engine.LargestQueue) / mebibyte},
+			Metric{"writes", float64(r.Engine.Writes)},
+			Metric{"blocked_s", r.Engine.ReaderStalledS},
+		)
+	}
+	return row
 }

@@ -11,11 +11,13 @@ import (
 
 	"sluice/internal/bench/clock"
 	"sluice/internal/bench/host"
+	"sluice/internal/bench/latency"
+	"sluice/internal/bench/measure"
 	"sluice/internal/bench/verify"
 )
 
-// requests is W5: how soon and how fast small requests are answered.
-func requests(sizes Sizes) Workload {
+// requestsWorkload is W5: how soon and how fast small requests are answered.
+func requestsWorkload(sizes Sizes) Workload {
 	return Workload{
 		ID:    "W5",
 		Title: fmt.Sprintf("%d spawns, %d sequential pings, %d pipelined pings", sizes.Spawns, sizes.Pings, sizes.Pipelined),
@@ -51,16 +53,16 @@ func requestsRound(ctx context.Context, b *Bench, sizes Sizes) ([]Row, error) {
 	}
 	return []Row{
 		{"engine", []Metric{
-			{"spawn_ping_ms", percentile(spawns, 0.5) / 1e6},
-			{"ping_p50_us", percentile(engine, 0.5) / 1e3},
-			{"ping_p99_us", percentile(engine, 0.99) / 1e3},
-			{"ping_ratio", percentile(engine, 0.5) / percentile(cat, 0.5)},
+			{"spawn_ping_ms", spawns.Microseconds(0.5) / 1e3},
+			{"ping_p50_us", engine.Microseconds(0.5)},
+			{"ping_p99_us", engine.Microseconds(0.99)},
+			{"ping_ratio", engine.Microseconds(0.5) / cat.Microseconds(0.5)},
 			{"pipelined_pings/s", rate},
-			{"demo_first_token_ms", percentile(demo, 0.5) / 1e6},
+			{"demo_first_token_ms", demo.Microseconds(0.5) / 1e3},
 		}},
 		{"cat", []Metric{
-			{"ping_p50_us", percentile(cat, 0.5) / 1e3},
-			{"ping_p99_us", percentile(cat, 0.99) / 1e3},
+			{"ping_p50_us", cat.Microseconds(0.5)},
+			{"ping_p99_us", cat.Microseconds(0.99)},
 			{"ping_ratio", 1},
 		}},
 	}, nil
@@ -72,13 +74,13 @@ func appendPing(dst []byte, id int) []byte {
 	return append(dst, `","method":"ping","params":{}}`+"\n"...)
 }
 
-// spawnToPing returns the nanoseconds from each start of an engine to its first answer.
-func (b *Bench) spawnToPing(ctx context.Context, count int) ([]int64, error) {
-	config, err := b.writeConfig(b.attached(), "")
+// spawnToPing returns the time from each start of an engine to its first answer.
+func (b *Bench) spawnToPing(ctx context.Context, count int) (*latency.Histogram, error) {
+	config, err := b.WriteConfig(b.Attached(), measure.Load{})
 	if err != nil {
 		return nil, err
 	}
-	var times []int64
+	times := latency.New()
 	for range count {
 		replies := verify.NewReplies(1)
 		started, err := b.spawn(ctx, []string{"serve-stdio", "--config", config}, string(appendPing(nil, 1)), replies, replies.Done())
@@ -89,26 +91,27 @@ func (b *Bench) spawnToPing(ctx context.Context, count int) ([]int64, error) {
 		if err != nil {
 			return nil, err
 		}
-		times = append(times, at-started)
+		times.Record(at - started)
 	}
 	return times, nil
 }
 
-// demoFirstToken returns the nanoseconds from each start of an engine with its embedded model to the
+// demoFirstToken returns the time from each start of an engine with its embedded model to the
 // first token of a chat.
-func (b *Bench) demoFirstToken(ctx context.Context, count int) ([]int64, error) {
-	config, err := b.writeConfig("", "")
+func (b *Bench) demoFirstToken(ctx context.Context, count int) (*latency.Histogram, error) {
+	config, err := b.WriteConfig("", measure.Load{})
 	if err != nil {
 		return nil, err
 	}
-	var times []int64
+	times := latency.New()
 	for range count {
-		first := newFirstLine(`"llm_chunk"`)
-		started, err := b.spawn(ctx, []string{"serve-stdio", "--demo", "--config", config}, chatLine("Say something."), first, first.found)
+		first := verify.NewFirst(`"llm_chunk"`)
+		started, err := b.spawn(ctx, []string{"serve-stdio", "--demo", "--config", config}, measure.ChatLine("1", "Say something."), first, first.Found())
 		if err != nil {
 			return nil, err
 		}
-		times = append(times, first.at-started)
+		_, at := first.Line()
+		times.Record(at - started)
 	}
 	return times, nil
 }
@@ -116,7 +119,7 @@ func (b *Bench) demoFirstToken(ctx context.Context, count int) ([]int64, error) 
 // spawn starts the engine, writes the input, waits until done is closed, ends the engine and returns
 // when it was started.
 func (b *Bench) spawn(ctx context.Context, arguments []string, input string, lines host.LineReader, done <-chan struct{}) (int64, error) {
-	p, err := b.start(ctx, lines, b.options.Engine, arguments...)
+	p, err := b.Start(ctx, lines, b.EnginePath(), arguments...)
 	if err != nil {
 		return 0, err
 	}
@@ -130,8 +133,8 @@ func (b *Bench) spawn(ctx context.Context, arguments []string, input string, lin
 	return p.StartedAt, p.Close()
 }
 
-func (b *Bench) roundTrips(ctx context.Context, count int) ([]int64, error) {
-	e, err := b.startEngine(ctx)
+func (b *Bench) roundTrips(ctx context.Context, count int) (*latency.Histogram, error) {
+	e, err := b.StartEngine(ctx, measure.Load{})
 	if err != nil {
 		return nil, err
 	}
@@ -141,12 +144,12 @@ func (b *Bench) roundTrips(ctx context.Context, count int) ([]int64, error) {
 }
 
 // catRoundTrips measures what the two pipes and the wake-ups alone cost.
-func (b *Bench) catRoundTrips(ctx context.Context, count int) ([]int64, error) {
+func (b *Bench) catRoundTrips(ctx context.Context, count int) (*latency.Histogram, error) {
 	cat, err := exec.LookPath("cat")
 	if err != nil {
 		return nil, err
 	}
-	p, err := b.start(ctx, verify.NewEchoes(1), cat)
+	p, err := b.Start(ctx, verify.NewEchoes(1), cat)
 	if err != nil {
 		return nil, err
 	}
@@ -155,10 +158,10 @@ func (b *Bench) catRoundTrips(ctx context.Context, count int) ([]int64, error) {
 	return times, errors.Join(err, p.Close())
 }
 
-// roundTrips sends pings one after another and returns the nanoseconds that each took.
-func roundTrips(ctx context.Context, p *host.Process, count int, expect func(int) *verify.Replies) ([]int64, error) {
+// roundTrips sends pings one after another and returns how long each took.
+func roundTrips(ctx context.Context, p *host.Process, count int, expect func(int) *verify.Replies) (*latency.Histogram, error) {
 	ping := appendPing(nil, 1)
-	var times []int64
+	times := latency.New()
 	for range count {
 		replies := expect(1)
 		p.Listen(replies)
@@ -173,14 +176,14 @@ func roundTrips(ctx context.Context, p *host.Process, count int, expect func(int
 		if err != nil {
 			return nil, err
 		}
-		times = append(times, at-begun)
+		times.Record(at - begun)
 	}
 	return times, nil
 }
 
 // pipelinedPings sends all pings without waiting and returns the answers per second.
 func (b *Bench) pipelinedPings(ctx context.Context, count int) (float64, error) {
-	e, err := b.startEngine(ctx)
+	e, err := b.StartEngine(ctx, measure.Load{})
 	if err != nil {
 		return 0, err
 	}

@@ -45,9 +45,9 @@ func (s Sizes) withDefaults() Sizes {
 // All returns the workloads in their order.
 func All(sizes Sizes) []Workload {
 	sizes = sizes.withDefaults()
-	workloads := []Workload{throughput(sizes)}
+	workloads := []Workload{throughputWorkload(sizes)}
 	for _, rate := range sizes.Rates {
-		workloads = append(workloads, latency(sizes, rate))
+		workloads = append(workloads, latencyWorkload(sizes, rate))
 	}
-	return append(workloads, readers(sizes, false), readers(sizes, true), requests(sizes))
+	return append(workloads, readersWorkload(sizes, false), readersWorkload(sizes, true), requestsWorkload(sizes))
 }

@@ -3,12 +3,14 @@ package workload
 import (
 	"context"
 	"fmt"
+
+	"sluice/internal/bench/measure"
 )
 
 const mebibyte = 1 << 20
 
-// throughput is W1: one chat as fast as it is read, with every token its own event and merging.
-func throughput(sizes Sizes) Workload {
+// throughputWorkload is W1: one chat as fast as it is read, with every token its own event and merging.
+func throughputWorkload(sizes Sizes) Workload {
 	return Workload{
 		ID:    "W1",
 		Title: fmt.Sprintf("one chat, %d tokens unpaced, fast reader", sizes.Tokens),
@@ -23,15 +25,15 @@ func throughput(sizes Sizes) Workload {
 func throughputRound(ctx context.Context, b *Bench, sizes Sizes) ([]Row, error) {
 	// a queue that never fills, so that nothing is dropped
 	unbounded := fmt.Sprintf("on_full: drop, queue_frames: %d, pending_bytes: 4GiB", sizes.Tokens+1024)
-	drop, err := b.runEngine(ctx, demand{tokens: sizes.Tokens, output: unbounded})
+	drop, err := b.Run(ctx, measure.Load{Tokens: sizes.Tokens, Output: unbounded})
 	if err != nil {
 		return nil, err
 	}
-	limit, err := b.runLimit(ctx, demand{tokens: sizes.Tokens}, drop.report.Bytes)
+	limit, err := b.runLimit(ctx, measure.Load{Tokens: sizes.Tokens}, drop.Bytes)
 	if err != nil {
 		return nil, err
 	}
-	coalesce, err := b.runEngine(ctx, demand{tokens: sizes.Tokens, output: "on_full: coalesce"})
+	coalesce, err := b.Run(ctx, measure.Load{Tokens: sizes.Tokens, Policy: "coalesce"})
 	if err != nil {
 		return nil, err
 	}
@@ -39,20 +41,20 @@ func throughputRound(ctx context.Context, b *Bench, sizes Sizes) ([]Row, error) 
 	return append(rows, throughputRow("limit", limit, limit)), nil
 }
 
-func throughputRow(program string, r, limit *run) Row {
-	events := r.perSecond(r.report.Tokens)
+func throughputRow(program string, r, limit *measure.Result) Row {
 	return Row{program, []Metric{
-		{"events/s", events},
-		{"of_limit", events / limit.perSecond(limit.report.Tokens)},
-		{"us/event", r.cpuPerToken()},
-		{"lines/s", r.perSecond(r.report.Lines)},
-		{"lines/write", r.linesPerWrite},
-		{"rss_MiB", float64(r.peakRSS) / mebibyte},
+		{"events/s", r.EventsPerSecond},
+		{"of_limit", r.EventsPerSecond / limit.EventsPerSecond},
+		{"us/event", r.CPUSecondsPerMillion},
+		{"lines/s", r.LinesPerSecond},
+		{"MB/s", r.BytesPerSecond / 1e6},
+		{"lines/write", r.LinesPerWrite()},
+		{"rss_MiB", float64(r.PeakRSS) / mebibyte},
 	}}
 }
 
-// latency is W2: one chat at a steady rate, every token carrying its send time.
-func latency(sizes Sizes, rate float64) Workload {
+// latencyWorkload is W2: one chat at a steady rate, every token carrying its send time.
+func latencyWorkload(sizes Sizes, rate float64) Workload {
 	tokens := max(1, int(rate*sizes.Paced.Seconds()))
 	goals := []Goal{{"engine", "cpu_ratio", 5, false}}
 	if rate == 1000 {
@@ -63,8 +65,8 @@ func latency(sizes Sizes, rate float64) Workload {
 		Title: fmt.Sprintf("one chat, %d tokens at %g a second, latency and CPU against a C copier", tokens, rate),
 		Goals: goals,
 		Round: func(ctx context.Context, b *Bench) ([]Row, error) {
-			wanted := demand{tokens: tokens, rate: rate}
-			engine, err := b.runEngine(ctx, wanted)
+			wanted := measure.Load{Tokens: tokens, Rate: rate}
+			engine, err := b.Run(ctx, wanted)
 			if err != nil {
 				return nil, err
 			}
@@ -77,15 +79,15 @@ func latency(sizes Sizes, rate float64) Workload {
 	}
 }
 
-func latencyRow(program string, r, copier *run) Row {
+func latencyRow(program string, r, copier *measure.Result) Row {
 	return Row{program, []Metric{
-		{"p50_us", r.latency(0.5)},
-		{"p99_us", r.latency(0.99)},
-		{"p99.9_us", r.latency(0.999)},
-		{"cpu_us/token", r.cpuPerToken()},
-		{"p50_ratio", r.latency(0.5) / copier.latency(0.5)},
-		{"p99_ratio", r.latency(0.99) / copier.latency(0.99)},
-		{"cpu_ratio", r.cpuPerToken() / copier.cpuPerToken()},
-		{"lines/write", r.linesPerWrite},
+		{"p50_us", r.Latency.P50},
+		{"p99_us", r.Latency.P99},
+		{"p99.9_us", r.Latency.P999},
+		{"cpu_us/token", r.CPUSecondsPerMillion},
+		{"p50_ratio", r.Latency.P50 / copier.Latency.P50},
+		{"p99_ratio", r.Latency.P99 / copier.Latency.P99},
+		{"cpu_ratio", r.CPUSecondsPerMillion / copier.CPUSecondsPerMillion},
+		{"lines/write", r.LinesPerWrite()},
 	}}
 }

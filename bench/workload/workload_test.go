@@ -14,6 +14,8 @@ import (
 	"go.uber.org/goleak"
 
 	"sluice/bench/roles"
+	"sluice/internal/bench/measure"
+	"sluice/internal/bench/standin"
 )
 
 // TestMain lets the test binary play the load server, the limit and the stand-in for the engine.
@@ -21,8 +23,8 @@ func TestMain(m *testing.M) {
 	if status, played := roles.Run(os.Args[1:]); played {
 		os.Exit(status)
 	}
-	if len(os.Args) > 1 && os.Args[1] == "serve-stdio" {
-		if err := runStandIn(os.Args[1:], os.Stdin, os.Stdout); err != nil {
+	if standin.Wanted(os.Args[1:]) {
+		if err := standin.Run(os.Args[1:], os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -78,17 +80,17 @@ func TestAllWorkloadsRunToTheirGoals(t *testing.T) {
 
 func TestLimitWritesAsManyBytesAsTheEngine(t *testing.T) {
 	b := openBench(t, Options{})
-	d := demand{tokens: 5000}
-	engine, err := b.runEngine(t.Context(), d)
+	load := measure.Load{Tokens: 5000}
+	engine, err := b.Run(t.Context(), load)
 	if err != nil {
 		t.Fatal(err)
 	}
-	limit, err := b.runLimit(t.Context(), d, engine.report.Bytes)
+	limit, err := b.runLimit(t.Context(), load, engine.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if limit.report.Bytes != engine.report.Bytes || limit.cpu <= 0 || limit.peakRSS <= 0 {
-		t.Errorf("limit: %d bytes, %v CPU, %d RSS; engine: %d bytes", limit.report.Bytes, limit.cpu, limit.peakRSS, engine.report.Bytes)
+	if limit.Bytes != engine.Bytes || limit.CPUSeconds <= 0 || limit.PeakRSS <= 0 {
+		t.Errorf("limit: %+v; engine: %d bytes", limit, engine.Bytes)
 	}
 }
 
@@ -98,19 +100,6 @@ func TestProgramsRunOverSocketPairs(t *testing.T) {
 		if _, err := w.Run(t.Context(), b, 1, nil); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-func TestFaultyEnginesAreNotMeasured(t *testing.T) {
-	for fault, want := range map[string]string{"loses": "1 tokens lost", "repeats": "after token"} {
-		t.Run(fault, func(t *testing.T) {
-			b := openBench(t, Options{})
-			t.Setenv("BENCH_STANDIN", fault)
-			_, err := b.runEngine(t.Context(), demand{tokens: 100})
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("runEngine: %v, want %q", err, want)
-			}
-		})
 	}
 }
 
@@ -159,20 +148,5 @@ func TestMediansAndGoals(t *testing.T) {
 		if !strings.Contains(table.String(), line) {
 			t.Errorf("%q is missing in\n%s", line, table.String())
 		}
-	}
-}
-
-func TestPercentile(t *testing.T) {
-	values := make([]int64, 1000)
-	for i := range values {
-		values[i] = int64(999 - i)
-	}
-	for fraction, want := range map[float64]float64{0: 0, 0.5: 500, 0.99: 990, 0.999: 999, 1: 999} {
-		if got := percentile(values, fraction); got != want {
-			t.Errorf("percentile(%v) = %v, want %v", fraction, got, want)
-		}
-	}
-	if got := percentile(nil, 0.5); got != 0 {
-		t.Errorf("percentile of nothing = %v", got)
 	}
 }

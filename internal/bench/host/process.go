@@ -2,8 +2,8 @@
 // stdin and reads lines from its stdout at the speed of a reader model, and accounts for its CPU
 // time and memory.
 //
-// One goroutine of each Process reads its stdout and alone calls the LineReader; the methods may be
-// called from any goroutine. Close ends the program and the reader, and closes all descriptors.
+// One goroutine of each Process reads its stdout and alone calls the LineReader, another waits for its
+// exit; the methods may be called from any goroutine. Close ends the program and the reader, and closes all descriptors.
 package host
 
 import (
@@ -25,6 +25,9 @@ const exitTimeout = 45 * time.Second
 
 // ErrEnded is returned by Await when the program's output ended first.
 var ErrEnded = errors.New("the program's output ended")
+
+// ErrExited tells that the program has exited where it should still run.
+var ErrExited = errors.New("the program has exited")
 
 // LineReader takes whole lines, each with its line end, received at a clock.Now time. The block is
 // only valid during the call.
@@ -53,6 +56,9 @@ type Process struct {
 	reader  *reader
 	cancel  context.CancelFunc
 
+	exited  chan struct{}
+	exitErr error // set before exited is closed
+
 	closeOnce sync.Once
 	closeErr  error
 }
@@ -73,7 +79,8 @@ func Start(ctx context.Context, options Options) (*Process, error) {
 	command.Env = append(withoutSettings(os.Environ()), options.Env...)
 	command.Dir = options.Dir
 	command.Stdin, command.Stdout, command.Stderr = ends.childStdin, ends.childStdout, stderr
-	p := &Process{command: command, stdin: ends.stdin, stderr: stderr, cancel: cancel, StartedAt: clock.Now()}
+	p := &Process{command: command, stdin: ends.stdin, stderr: stderr, cancel: cancel,
+		exited: make(chan struct{}), StartedAt: clock.Now()}
 	err = command.Start()
 	ends.closeChild()
 	if err != nil {
@@ -83,6 +90,10 @@ func Start(ctx context.Context, options Options) (*Process, error) {
 		return nil, fmt.Errorf("start %s: %w", options.Path, err)
 	}
 	p.reader = startReader(ctx, ends.stdout, options.Lines, options.Pace)
+	go func() {
+		defer close(p.exited)
+		p.exitErr = command.Wait()
+	}()
 	return p, nil
 }
 
@@ -110,6 +121,9 @@ func (p *Process) SetPace(pace Pace) { p.reader.setPace(pace) }
 // Ended is closed when the program's output has ended or its reader has gone away.
 func (p *Process) Ended() <-chan struct{} { return p.reader.ended }
 
+// Exited is closed when the program has exited; its output may still have to be read.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
 // Await waits until done is closed. It returns ErrEnded, with the end of what the program logged,
 // when the output ended before, and the context's error when that ended before.
 func (p *Process) Await(ctx context.Context, done <-chan struct{}) error {
@@ -128,8 +142,14 @@ func (p *Process) Await(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// Usage returns what the program has used so far; it must still be running.
-func (p *Process) Usage() (Usage, error) { return readUsage(p.command.Process.Pid) }
+// Usage returns what the program has used so far. It returns ErrExited when it doesn't run any more.
+func (p *Process) Usage() (Usage, error) {
+	usage, err := readUsage(p.command.Process.Pid)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrExited, err)
+	}
+	return usage, err
+}
 
 // Close closes the program's stdin, reads its output to the end and waits for its exit. It returns
 // an error when the program failed or had to be killed.
@@ -142,7 +162,8 @@ func (p *Process) close() error {
 	p.stdin.Close()
 	killer := time.AfterFunc(exitTimeout, p.cancel)
 	<-p.reader.ended
-	err := p.command.Wait()
+	<-p.exited
+	err := p.exitErr
 	killed := !killer.Stop()
 	p.cancel()
 	if err != nil || killed {

@@ -1,23 +1,28 @@
 package host
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-func readUsage(pid int) (Usage, error) {
-	cpu, err := cpuTime(pid)
+func readUsage(pid int) (usage Usage, err error) {
+	if usage.CPU, err = cpuTime(pid); err != nil {
+		return Usage{}, err
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return Usage{}, err
 	}
-	peak, err := peakRSS(pid)
-	return Usage{CPU: cpu, PeakRSS: peak}, err
+	if usage.RSS, err = memory(status, "VmRSS:"); err != nil {
+		return Usage{}, err
+	}
+	usage.PeakRSS, err = memory(status, "VmHWM:")
+	return usage, err
 }
 
 // cpuTime reads the process's CPU clock, which counts nanoseconds where /proc/PID/stat counts ticks
@@ -31,19 +36,15 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(spent.Nano()), nil
 }
 
-func peakRSS(pid int) (int64, error) {
-	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	defer file.Close()
-	for scanner := bufio.NewScanner(file); scanner.Scan(); {
-		value, found := strings.CutPrefix(scanner.Text(), "VmHWM:")
+// memory returns a field of /proc/PID/status in bytes.
+func memory(status []byte, field string) (int64, error) {
+	for line := range bytes.Lines(status) {
+		value, found := bytes.CutPrefix(line, []byte(field))
 		if !found {
 			continue
 		}
-		kibibytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+		kibibytes, err := strconv.ParseInt(string(bytes.TrimSuffix(bytes.TrimSpace(value), []byte(" kB"))), 10, 64)
 		return kibibytes << 10, err
 	}
-	return 0, fmt.Errorf("no VmHWM of process %d", pid)
+	return 0, fmt.Errorf("it has no %s", field)
 }

@@ -13,10 +13,11 @@ func FuzzParseRequest(f *testing.F) {
 	f.Add([]byte(`{"messages":[{"role":"user","content":"n=-1"},{"role":"user"}]}`))
 	f.Add([]byte(`{"messages":[{"role":"user","content":"rate=NaN"}]}`))
 	f.Add([]byte(`{"messages":[{"role":"user","content":"rate=-Inf"}]}`))
+	f.Add([]byte(`{"messages":[{"role":"user","content":"for=-1s"}]}`))
 	f.Add([]byte(`[`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r, err := parseRequest(body)
-		if err == nil && (r.count < 1 || r.count > tokens.Limit || !(r.rate >= 0) || r.rate > maximumRate) {
+		if err == nil && (r.count < 1 || r.count > tokens.Limit || !(r.rate >= 0) || r.rate > maximumRate || r.during < 0) {
 			t.Errorf("%+v was accepted", r)
 		}
 	})

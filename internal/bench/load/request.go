@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -15,14 +16,16 @@ const maximumRate = 1e6
 
 // request is what a chat completion request asks of the load server.
 type request struct {
-	count    int     // tokens to send
-	rate     float64 // tokens per second, 0 for as fast as they are read
-	usage    bool    // stream_options.include_usage
-	progress bool    // return_progress
-	closes   bool    // the client wants the connection closed afterwards
+	count    int           // tokens to send
+	rate     float64       // tokens per second, 0 for as fast as they are read
+	during   time.Duration // stop after this time, whatever the count; 0 for never
+	name     string        // by which the client finds the stream in the statistics
+	usage    bool          // stream_options.include_usage
+	progress bool          // return_progress
+	closes   bool          // the client wants the connection closed afterwards
 }
 
-// parseRequest reads the steering words n=… and rate=… from the last user message.
+// parseRequest reads the steering words n=…, rate=…, for=… and name=… from the last user message.
 func parseRequest(body []byte) (request, error) {
 	if !gjson.ValidBytes(body) {
 		return request{}, fmt.Errorf("the body is no JSON")
@@ -53,6 +56,13 @@ func (r *request) steer(word string) (err error) {
 		r.rate, err = strconv.ParseFloat(value, 64)
 		if err == nil && !(r.rate >= 0 && r.rate <= maximumRate) {
 			err = fmt.Errorf("rate=%s is not between 0 and %d", value, int(maximumRate))
+		}
+	case "name":
+		r.name = value
+	case "for":
+		r.during, err = time.ParseDuration(value)
+		if err == nil && r.during < 0 {
+			err = fmt.Errorf("for=%s is less than nothing", value)
 		}
 	}
 	return err

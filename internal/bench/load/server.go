@@ -15,19 +15,22 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 )
 
 // StreamStats tells how one answer was sent. Times are clock.Now nanoseconds.
 type StreamStats struct {
-	Tokens   int   `json:"tokens"`   // tokens handed to the kernel
-	FirstAt  int64 `json:"first_at"` // before the first token was written
-	LastAt   int64 `json:"last_at"`  // after the last token was written
-	Complete bool  `json:"complete"` // the client took all of it
+	Name     string `json:"name"`     // that the request gave it
+	Tokens   int    `json:"tokens"`   // tokens handed to the kernel
+	FirstAt  int64  `json:"first_at"` // before the first token was written
+	LastAt   int64  `json:"last_at"`  // after the last token was written
+	Complete bool   `json:"complete"` // the client took all of it
 }
 
 // Server answers chat completion requests on a loopback address.
 type Server struct {
 	listener net.Listener
+	sent     atomic.Int64 // tokens, of all streams
 
 	mu      sync.Mutex
 	idle    sync.Cond
@@ -131,6 +134,8 @@ func (s *Server) answer(conn net.Conn, r *http.Request, body []byte) error {
 		return writeJSON(conn, http.StatusOK, `{"object":"list","data":[{"id":"bigram","object":"model","owned_by":"llamacpp"}]}`)
 	case "GET /bench/streams":
 		return writeJSON(conn, http.StatusOK, s.finishedStreams(r.URL.Query().Get("count")))
+	case "GET /bench/sent":
+		return writeJSON(conn, http.StatusOK, strconv.FormatInt(s.sent.Load(), 10))
 	case "POST /v1/chat/completions", "POST /chat/completions":
 		return s.chat(conn, r.Close, body)
 	}
@@ -143,19 +148,19 @@ func (s *Server) chat(conn net.Conn, closes bool, body []byte) error {
 		return writeError(conn, http.StatusBadRequest, err.Error(), "invalid_request_error")
 	}
 	asked.closes = closes
-	stats := s.begin()
-	stream := streamer{conn: conn, request: asked, identity: newIdentity(), stats: stats}
+	stats := s.begin(asked.name)
+	stream := streamer{conn: conn, request: asked, identity: newIdentity(), stats: stats, sent: &s.sent}
 	err = stream.run()
 	s.end(stats, err == nil)
 	return err
 }
 
 // begin enters a stream. Until end, its statistics belong to the goroutine that sends it.
-func (s *Server) begin() *StreamStats {
+func (s *Server) begin(name string) *StreamStats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running++
-	stats := &StreamStats{}
+	stats := &StreamStats{Name: name}
 	s.streams = append(s.streams, stats)
 	return stats
 }

@@ -184,6 +184,7 @@ func TestOtherRoutes(t *testing.T) {
 		{"GET", "/slots", "", 200, "0.is_processing", "false"},
 		{"GET", "/v1/models", "", 200, "data.0.id", "bigram"},
 		{"GET", "/bench/streams", "", 200, "#", "0"},
+		{"GET", "/bench/sent", "", 200, "@this", "0"},
 		{"GET", "/nowhere", "", 404, "error.type", "not_found_error"},
 		{"POST", "/v1/chat/completions", "{", 400, "error.type", "invalid_request_error"},
 		{"POST", "/v1/chat/completions", `{"messages":[{"role":"user","content":"n=0"}]}`, 400, "error.code", "400"},
@@ -197,12 +198,33 @@ func TestOtherRoutes(t *testing.T) {
 
 func TestStreamStatisticsWaitForTheEnd(t *testing.T) {
 	url, client := startServer(t)
-	chat(t, client, url, "n=300", "")
+	chat(t, client, url, "n=300 name=a", "")
 	_, body := fetch(t, client, http.MethodGet, url+"/bench/streams", "")
 	stats := gjson.Parse(body)
-	if stats.Get("0.tokens").Int() != 300 || !stats.Get("0.complete").Bool() ||
+	if stats.Get("0.tokens").Int() != 300 || stats.Get("0.name").Str != "a" || !stats.Get("0.complete").Bool() ||
 		stats.Get("0.last_at").Int() < stats.Get("0.first_at").Int() {
 		t.Errorf("statistics are %s", body)
+	}
+}
+
+func TestStreamStopsAfterItsTime(t *testing.T) {
+	url, client := startServer(t)
+	for number, steer := range []string{"n=16000000 for=20ms", "n=16000000 rate=1000 for=20ms", "n=16000000 rate=50 for=1ms"} {
+		stream := chat(t, client, url, steer, "")
+		frames := strings.Count(stream, `"delta":{"content":"`)
+		_, body := fetch(t, client, http.MethodGet, url+"/bench/streams?count="+strconv.Itoa(number+1), "")
+		stats := gjson.Get(body, strconv.Itoa(number))
+		if sent := int(stats.Get("tokens").Int()); sent < 1 || sent > 15_000_000 || sent != frames || !stats.Get("complete").Bool() {
+			t.Errorf("%s: %d frames, %s", steer, frames, stats)
+		}
+		if !strings.HasSuffix(stream, doneFrame) || !strings.Contains(stream, `"predicted_n":`+strconv.Itoa(frames)+",") {
+			t.Errorf("%s: the stream ends with %q", steer, stream[len(stream)-100:])
+		}
+	}
+	_, sent := fetch(t, client, http.MethodGet, url+"/bench/sent", "")
+	_, streams := fetch(t, client, http.MethodGet, url+"/bench/streams", "")
+	if sum := gjson.Get(streams, "0.tokens").Int() + gjson.Get(streams, "1.tokens").Int() + gjson.Get(streams, "2.tokens").Int(); gjson.Parse(sent).Int() != sum {
+		t.Errorf("%s tokens were sent, the streams have %d", sent, sum)
 	}
 }
 
@@ -229,9 +251,9 @@ func TestClientThatLeavesEndsItsStream(t *testing.T) {
 
 func TestParseRequestReadsTheLastUserMessage(t *testing.T) {
 	body := `{"messages":[{"role":"user","content":"n=5"},{"role":"assistant","content":"n=6"},` +
-		`{"role":"user","content":[{"type":"text","text":"say n=7"},{"type":"text","text":"rate=2.5"}]}]}`
+		`{"role":"user","content":[{"type":"text","text":"say n=7"},{"type":"text","text":"rate=2.5 for=3s name=x"}]}]}`
 	got, err := parseRequest([]byte(body))
-	if want := (request{count: 7, rate: 2.5}); err != nil || got != want {
+	if want := (request{count: 7, rate: 2.5, during: 3 * time.Second, name: "x"}); err != nil || got != want {
 		t.Errorf("parseRequest = %+v, %v, want %+v", got, err, want)
 	}
 }

@@ -2,8 +2,10 @@ package load
 
 import (
 	"crypto/rand"
+	"math"
 	"net"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"sluice/internal/bench/clock"
@@ -26,6 +28,7 @@ type streamer struct {
 	request request
 	identity
 	stats *StreamStats
+	sent  *atomic.Int64 // tokens, of all streams
 }
 
 func (s *streamer) run() error {
@@ -63,7 +66,8 @@ func (s *streamer) open() error {
 // unpaced sends the tokens as fast as they are read, one block a write.
 func (s *streamer) unpaced() error {
 	full := newBlock(s.identity, min(blockTokens, s.request.count), tokens.PlainWidth, time.Now().Unix())
-	for first := 0; first < s.request.count; first += full.count {
+	end := s.end(clock.Now())
+	for first := 0; first < s.request.count && clock.Now() < end; first += full.count {
 		b := full
 		if left := s.request.count - first; left < full.count {
 			b = newBlock(s.identity, left, tokens.PlainWidth, full.created)
@@ -77,17 +81,42 @@ func (s *streamer) unpaced() error {
 	return nil
 }
 
+// end returns when a stream that starts now stops, even if not all tokens were sent.
+func (s *streamer) end(now int64) int64 {
+	if s.request.during == 0 {
+		return math.MaxInt64
+	}
+	return now + int64(s.request.during)
+}
+
+// preciseRate is the lowest rate, in tokens per second, at which a stream gets a thread of its own
+// to keep it. Below that the millisecond by which Go's timers are late doesn't matter: tokens carry
+// the time when they were really sent, and hundreds of streams are cheap.
+const preciseRate = 200
+
 // paced sends one token a write at the asked rate. A token whose time has passed is sent at once.
 func (s *streamer) paced() error {
+	if s.request.rate < preciseRate {
+		return s.sendPaced(func(at int64) { time.Sleep(time.Duration(at - clock.Now())) })
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := clock.PreciseSleeps(); err != nil {
 		return err
 	}
+	return s.sendPaced(clock.SleepUntil)
+}
+
+func (s *streamer) sendPaced(sleepUntil func(int64)) error {
 	b := newBlock(s.identity, 1, tokens.TimedWidth, time.Now().Unix())
 	start := clock.Now()
+	end := s.end(start)
 	for sequence := range s.request.count {
-		clock.SleepUntil(start + int64(float64(sequence)*1e9/s.request.rate))
+		due := start + int64(float64(sequence)*1e9/s.request.rate)
+		if due >= end {
+			break
+		}
+		sleepUntil(due)
 		b.date(time.Now().Unix())
 		tokens.PutTimed(b.text(0), sequence, clock.Now())
 		if err := s.write(b); err != nil {
@@ -105,6 +134,7 @@ func (s *streamer) write(b *block) error {
 		return err
 	}
 	s.stats.Tokens += b.count
+	s.sent.Add(int64(b.count))
 	s.stats.LastAt = clock.Now()
 	return nil
 }
@@ -115,10 +145,10 @@ func (s *streamer) finish() error {
 	if s.request.usage {
 		err = s.writeFrame(finishChoice, "")
 		if err == nil {
-			err = s.writeFrame("", usage(s.request.count)+timings(s.request.count))
+			err = s.writeFrame("", usage(s.stats.Tokens)+timings(s.stats.Tokens))
 		}
 	} else {
-		err = s.writeFrame(finishChoice, timings(s.request.count))
+		err = s.writeFrame(finishChoice, timings(s.stats.Tokens))
 	}
 	if err != nil {
 		return err

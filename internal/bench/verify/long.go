@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/tidwall/gjson"
 
@@ -30,35 +31,45 @@ func (s *Stream) keepLine(line []byte, at int64) bool {
 	return true
 }
 
-// Report checks what was set aside and returns the account of the stream. It is called once.
-func (s *Stream) Report() *Report {
-	if s.report.Tokens > s.options.Tokens {
-		s.fault("%d tokens arrived, %d were sent", s.report.Tokens, s.options.Tokens)
+// Report checks what was set aside and returns the account of a stream of which so many tokens were
+// sent, or FreeTextTokens. It is called once.
+func (s *Stream) Report(sent int) *Report {
+	if !s.options.FreeText && s.report.Tokens > sent {
+		s.fault("%d tokens arrived, %d were sent", s.report.Tokens, sent)
 	}
-	s.report.Cut = s.options.Cut
+	s.report.cut, s.report.lossy = s.options.Cut, s.options.Lossy
 	if !s.options.Cut {
-		s.report.Lost += max(0, s.options.Tokens-s.next)
+		s.report.Lost += max(0, sent-s.next)
 	}
 	for _, line := range s.kept {
-		s.checkResponse(line, "response")
+		s.checkResponse(line, "response", sent)
 	}
 	if s.options.Format == NDJSON && s.report.Final != "" {
-		s.checkFinal()
+		s.checkFinal(sent)
 	}
 	return &s.report
 }
 
-func (s *Stream) checkFinal() {
+// Failed returns an error when the final line is one. It is called after Done is closed.
+func (s *Stream) Failed() error {
 	line := []byte(s.report.Final)
-	if gjson.GetBytes(line[:min(len(line), 256)], "type").Str == "error" {
-		s.fault("the chat ended in an error: %.300s", line)
+	if s.options.Format == NDJSON && gjson.GetBytes(line[:min(len(line), 256)], "type").Str == "error" {
+		return fmt.Errorf("the chat ended in an error: %.300s", line)
+	}
+	return nil
+}
+
+func (s *Stream) checkFinal(sent int) {
+	line := []byte(s.report.Final)
+	if err := s.Failed(); err != nil {
+		s.fault("%v", err)
 		return
 	}
-	s.checkResponse(line, "result.response")
+	s.checkResponse(line, "result.response", sent)
 }
 
 // checkResponse compares the whole text that a line repeats with the tokens that were sent.
-func (s *Stream) checkResponse(line []byte, path string) {
+func (s *Stream) checkResponse(line []byte, path string, sent int) {
 	if !gjson.ValidBytes(line) {
 		s.fault("not JSON: %.120q", line)
 		return
@@ -67,9 +78,13 @@ func (s *Stream) checkResponse(line []byte, path string) {
 	if s.options.Filled || !response.Exists() {
 		return
 	}
+	if s.options.FreeText {
+		s.checkText(response.Str, line)
+		return
+	}
 	text := []byte(response.Str)
-	if len(text) != s.options.Tokens*s.width {
-		s.fault("a response of %d bytes, %d were sent: %.120q", len(text), s.options.Tokens*s.width, line)
+	if len(text) != sent*s.width {
+		s.fault("a response of %d bytes, %d were sent: %.120q", len(text), sent*s.width, line)
 		return
 	}
 	for expected := 0; len(text) > 0; text = text[s.width:] {

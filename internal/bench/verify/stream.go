@@ -10,20 +10,11 @@ package verify
 import (
 	"bytes"
 	"fmt"
+	"hash/maphash"
 
 	"github.com/tidwall/gjson"
 
 	"sluice/internal/bench/tokens"
-)
-
-// Format is the form of the lines that a program writes.
-type Format int
-
-const (
-	// NDJSON is NDJSON v1, as the engine writes it.
-	NDJSON Format = iota
-	// SSE is llama-server's own stream with its HTTP framing, as a peer that copies bytes writes it.
-	SSE
 )
 
 const (
@@ -31,53 +22,13 @@ const (
 	keptProblems  = 5        // told in full, the others are counted
 )
 
-// Options describe the stream that is expected.
-type Options struct {
-	Format Format
-	ID     string // JSON text of the request's id; only its lines belong to the stream
-	Tokens int    // tokens that the load server was asked for
-	Timed  bool   // tokens carry their send time
-	Filled bool   // the final line is padding of a peer; its response isn't compared
-	Cut    bool   // the reader goes away; that the end is missing is no loss
-}
-
-// Report tells what arrived. Times are clock.Now nanoseconds.
-type Report struct {
-	Lines     int     // lines of the stream, chunks and others
-	Chunks    int     // lines that carried tokens
-	Bytes     int     // with line ends
-	Tokens    int     // tokens that arrived in order
-	Lost      int     // tokens that never arrived, or arrived after a later one
-	Repeated  int     // tokens that arrived after themselves or a later one
-	FirstAt   int64   // receipt of the first token
-	FinalAt   int64   // receipt of the final line
-	Latencies []int64 // nanoseconds from sending to receipt, in order of arrival
-	Final     string  // the final line, empty when it never came
-	Cut       bool    // as in Options
-	Problems  []string
-	Faults    int // number of problems, also those not told
-}
-
-// Err returns nil when every token arrived once and in order, every line was valid and the final
-// line came.
-func (r *Report) Err() error {
-	switch {
-	case r.Faults > 0:
-		return fmt.Errorf("%d faults, first: %s", r.Faults, r.Problems[0])
-	case r.Lost > 0:
-		return fmt.Errorf("%d tokens lost", r.Lost)
-	case r.Final == "" && !r.Cut:
-		return fmt.Errorf("no final line after %d tokens", r.Tokens)
-	}
-	return nil
-}
-
 // Stream checks the lines of one answer.
 type Stream struct {
 	options    Options
 	width      int
-	head, tail []byte // of the last chunk line that was parsed in full
-	next       int    // sequence number of the token that is due
+	head, tail []byte       // of the last chunk line that was parsed in full
+	next       int          // sequence number of the token that is due
+	text       maphash.Hash // of free text
 	kept       [][]byte
 	report     Report
 	done       chan struct{}
@@ -85,12 +36,7 @@ type Stream struct {
 
 // NewStream returns a Stream that expects the given answer from its first token on.
 func NewStream(options Options) *Stream {
-	s := &Stream{options: options, width: tokens.PlainWidth, done: make(chan struct{})}
-	if options.Timed {
-		s.width = tokens.TimedWidth
-		s.report.Latencies = make([]int64, 0, options.Tokens)
-	}
-	return s
+	return &Stream{options: options, width: options.tokenWidth(), done: make(chan struct{})}
 }
 
 // Done is closed when the final line has arrived.
@@ -99,6 +45,17 @@ func (s *Stream) Done() <-chan struct{} { return s.done }
 // ReadLines takes whole lines, each with its line end, that were received at the given time. The
 // block belongs to the caller again when ReadLines returns.
 func (s *Stream) ReadLines(block []byte, at int64) {
+	before, wasFinal := s.report.Tokens, s.report.Final != ""
+	s.readLines(block, at)
+	if !wasFinal && s.report.Final != "" {
+		close(s.done) // not before the block is accounted for
+	}
+	if s.options.Received != nil {
+		s.options.Received.Add(int64(s.report.Tokens - before))
+	}
+}
+
+func (s *Stream) readLines(block []byte, at int64) {
 	for len(block) > 0 {
 		end := bytes.IndexByte(block, '\n') + 1
 		if end == 0 {
@@ -163,9 +120,9 @@ func (s *Stream) takeChunk(text []byte, at int64) {
 		s.report.Lost += sequence - s.next
 		s.report.Tokens++
 		s.next = sequence + 1
-		if s.options.Timed {
+		if s.options.Timed && s.options.Latency != nil {
 			sentAt, _ := tokens.SentAt(text)
-			s.report.Latencies = append(s.report.Latencies, at-sentAt)
+			s.options.Latency.Record(at - sentAt)
 		}
 	}
 }
@@ -209,6 +166,10 @@ func (s *Stream) takeEvent(line []byte, document gjson.Result, at int64) {
 		return
 	}
 	delta := document.Get("delta")
+	if s.options.FreeText {
+		s.takeText(delta, line, at)
+		return
+	}
 	if delta.Type != gjson.String || !s.areTokens([]byte(delta.Str)) {
 		s.fault("a delta that was never sent: %.120q", line)
 		return
@@ -227,7 +188,6 @@ func (s *Stream) finish(line []byte, at int64) {
 	}
 	s.report.Final = string(line)
 	s.report.FinalAt = at
-	close(s.done)
 }
 
 func (s *Stream) fault(format string, args ...any) {

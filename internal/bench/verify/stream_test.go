@@ -3,10 +3,12 @@ package verify
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"sluice/internal/bench/latency"
 	"sluice/internal/bench/tokens"
 )
 
@@ -48,7 +50,7 @@ func chunks(sequences ...int) string {
 
 func result(count int) string { return fmt.Sprintf(resultLine, text(upTo(count)...)) }
 
-func check(options Options, output string) *Report {
+func check(sent int, options Options, output string) *Report {
 	options.ID = `"1"`
 	stream := NewStream(options)
 	for line := range strings.SplitAfterSeq(output, "\n") {
@@ -56,7 +58,7 @@ func check(options Options, output string) *Report {
 			stream.ReadLines([]byte(line), 1000)
 		}
 	}
-	return stream.Report()
+	return stream.Report(sent)
 }
 
 func TestWholeStreamIsAccepted(t *testing.T) {
@@ -73,7 +75,7 @@ func TestWholeStreamIsAccepted(t *testing.T) {
 		"a long answer":  {many, chunks(upTo(many)...) + result(many), many},
 		"a long chunk":   {many, fmt.Sprintf(chunkLine, text(upTo(many)...)) + result(many), 1},
 	} {
-		report := check(Options{Tokens: test.count}, test.output)
+		report := check(test.count, Options{}, test.output)
 		if err := report.Err(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -105,7 +107,7 @@ func TestEveryDamageIsDetected(t *testing.T) {
 		"reordered response":   {chunks(0, 1, 2, 3) + fmt.Sprintf(resultLine, text(0, 2, 1, 3)), "where token 1 was sent"},
 		"the chat's own error": {chunks(0, 1, 2, 3) + `{"id":"1","type":"error","code":"internal_error","message":"m"}` + "\n", "ended in an error"},
 	} {
-		err := check(Options{Tokens: 4}, test.output).Err()
+		err := check(4, Options{}, test.output).Err()
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
@@ -123,7 +125,7 @@ func TestDamageInLongLinesIsDetected(t *testing.T) {
 		"event": chunks(upTo(many)...) + `{"id":"1","type":"event","event":"final","step":0,"response":"` +
 			text(sequences...) + `"}` + "\n" + result(many),
 	} {
-		if err := check(Options{Tokens: many}, output).Err(); err == nil {
+		if err := check(many, Options{}, output).Err(); err == nil {
 			t.Errorf("%s: nothing was detected", name)
 		}
 	}
@@ -133,15 +135,14 @@ func TestCopiedFramesAreRead(t *testing.T) {
 	head := "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nf3\r\n"
 	frames := fmt.Sprintf(frameLine, text(0)) + "\n\r\nf3\r\n" + fmt.Sprintf(frameLine, text(1)) + "\n\r\n"
 	end := "e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n"
-	options := Options{Format: SSE, Tokens: 2}
-	if report := check(options, head+frames+end); report.Err() != nil || report.Chunks != 2 {
+	options := Options{Format: SSE}
+	if report := check(2, options, head+frames+end); report.Err() != nil || report.Chunks != 2 {
 		t.Errorf("%d chunks, %v", report.Chunks, report.Err())
 	}
-	if err := check(options, head+frames).Err(); err == nil {
+	if err := check(2, options, head+frames).Err(); err == nil {
 		t.Error("a missing end was not detected")
 	}
-	options.Tokens = 3
-	if err := check(options, head+frames+end).Err(); err == nil {
+	if err := check(3, options, head+frames+end).Err(); err == nil {
 		t.Error("a lost frame was not detected")
 	}
 }
@@ -153,9 +154,84 @@ func TestLatencyIsFromSendingToReceipt(t *testing.T) {
 		tokens.PutTimed(token, sequence, int64(900-sequence))
 		fmt.Fprintf(&output, chunkLine, token)
 	}
-	report := check(Options{Tokens: 3, Timed: true}, output.String())
-	if got := fmt.Sprint(report.Latencies); got != "[100 101 102]" {
-		t.Errorf("latencies are %s", got)
+	latencies := latency.New()
+	if err := check(3, Options{Timed: true, Latency: latencies}, output.String()).Err(); err == nil {
+		t.Error("tokens without a final line are accepted")
+	}
+	got := fmt.Sprint(latencies.Count(), latencies.Microseconds(0.1), latencies.Microseconds(1))
+	if want := "3 0.1 0.102"; got != want {
+		t.Errorf("latencies are %s, want %s", got, want)
+	}
+}
+
+func TestReaderThatGoesAwayMissesNothing(t *testing.T) {
+	if report := check(4, Options{Cut: true}, chunks(0, 1)); report.Err() != nil || report.Tokens != 2 {
+		t.Errorf("%+v", report)
+	}
+	if err := check(4, Options{Cut: true}, chunks(0, 2)).Err(); err == nil {
+		t.Error("a lost token was not detected")
+	}
+}
+
+func TestDropsAreCountedWhereTheyAreAllowed(t *testing.T) {
+	report := check(5, Options{Lossy: true}, chunks(0, 3)+result(5))
+	if report.Err() != nil || report.Lost != 3 || report.Tokens != 2 {
+		t.Errorf("%+v", report)
+	}
+	if err := check(5, Options{Lossy: true}, chunks(0, 3)+result(4)).Err(); err == nil {
+		t.Error("a response that lost text was not detected")
+	}
+}
+
+func TestReceivedTokensAreAddedUp(t *testing.T) {
+	var received atomic.Int64
+	for range 2 {
+		check(3, Options{Received: &received}, chunks(0, 1, 2)+result(3))
+	}
+	if received.Load() != 6 {
+		t.Errorf("%d tokens, want 6", received.Load())
+	}
+}
+
+func TestFreeTextIsRepeatedByItsResponse(t *testing.T) {
+	free := Options{FreeText: true}
+	output := fmt.Sprintf(chunkLine, "Hé\\n") + fmt.Sprintf(chunkLine, "llo") + fmt.Sprintf(resultLine, "H\\u00e9\\nllo")
+	if report := check(FreeTextTokens, free, output); report.Err() != nil || report.Tokens != 2 || report.FirstAt == 0 {
+		t.Errorf("%+v", report)
+	}
+	for name, faulty := range map[string]string{
+		"missing text": strings.Replace(output, "llo", "l", 1),
+		"no delta":     strings.Replace(output, `"delta"`, `"text"`, 1),
+		"no end":       fmt.Sprintf(chunkLine, "Hello"),
+	} {
+		if err := check(FreeTextTokens, free, faulty).Err(); err == nil {
+			t.Errorf("%s was not detected", name)
+		}
+	}
+}
+
+func TestSplitGivesEachStreamItsLines(t *testing.T) {
+	one, two := NewStream(Options{ID: `"1"`}), NewStream(Options{ID: `"2"`})
+	split := NewSplit([]*Stream{one, two})
+	second := func(lines string) string { return strings.ReplaceAll(lines, `"id":"1"`, `"id":"2"`) }
+	output := chunks(0, 1) + second(chunks(0)) + `{"id":null,"type":"event","event":"progress"}` + "\n" +
+		chunks(2) + second(chunks(1)+result(2)) + `{"id":"3","type":"result","result":{}}` + "\n" + result(3)
+	split.ReadLines([]byte(output), 1)
+	for count, stream := range map[int]*Stream{3: one, 2: two} {
+		<-stream.Done()
+		if report := stream.Report(count); report.Err() != nil || report.Tokens != count || report.Lines != count+1 {
+			t.Errorf("stream of %d: %+v", count, report)
+		}
+	}
+}
+
+func TestSplitFindsFaultWithStrays(t *testing.T) {
+	for _, stray := range []string{"{\n", "x", `{"id":"1`, `{"id":"1",`, "\n"} {
+		stream := NewStream(Options{ID: `"1"`})
+		NewSplit([]*Stream{stream}).ReadLines([]byte(chunks(0)+stray), 1)
+		if report := stream.Report(1); report.Faults == 0 {
+			t.Errorf("%q is no fault", stray)
+		}
 	}
 }
 
