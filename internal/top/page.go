@@ -91,7 +91,7 @@ func (p page) queue() []string {
 		waiting = fmt.Sprintf("Queue   [%s] %s", p.paint.share(share, bar), p.paint.share(share, percent(share)+" of "+limit(bound)))
 		most += " (" + percent(peak) + ")"
 	}
-	detail := fmt.Sprintf("        %s in %s frames; the most so far %s, %s frames", size(float64(q.Bytes)), count(q.Frames), most, count(q.MaxFrames))
+	detail := fmt.Sprintf("        %s in %s frames; most so far %s, %s frames", size(float64(q.Bytes)), count(q.Frames), most, count(q.MaxFrames))
 	return []string{waiting, detail + p.otherBounds()}
 }
 

@@ -10,8 +10,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// pageWidth is the width of a page that no terminal shows.
-const pageWidth = 80
+// The size of a page where no terminal tells one.
+const (
+	pageWidth  = 80
+	pageHeight = 24
+)
 
 // Print writes one page as text: the totals, and the rates of the time between two questions.
 func Print(ctx context.Context, client *Client, w io.Writer) error {
@@ -42,7 +45,9 @@ func Watch(ctx context.Context, client *Client, in io.Reader, out io.Writer) (en
 	}
 	ctx, end := context.WithCancel(ctx) // also of the question that is under way when the view ends
 	defer end()
-	model, err := tea.NewProgram(newScreen(ctx, client, first), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)).Run()
+	program := tea.NewProgram(newScreen(ctx, client, first),
+		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithWindowSize(pageWidth, pageHeight))
+	model, err := program.Run()
 	if err != nil && (errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil) {
 		return "", nil
 	}

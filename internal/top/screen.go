@@ -35,14 +35,15 @@ type screen struct {
 
 	history       history
 	silent        int   // questions in a row that got no answer
-	gone          error // why the view ended by itself
+	gone          error // why the view ends by itself
+	left          bool  // the view ends
 	paused        bool
 	width, height int
 	scroll        int
 }
 
 func newScreen(ctx context.Context, client *Client, first *Snapshot) screen {
-	return screen{ctx: ctx, client: client, zone: time.Local, history: history{first}, width: 80, height: 24}
+	return screen{ctx: ctx, client: client, zone: time.Local, history: history{first}, width: pageWidth, height: pageHeight}
 }
 
 // Init implements tea.Model.
@@ -84,7 +85,7 @@ func (s screen) press(key string) (tea.Model, tea.Cmd) {
 	most := max(len(s.history.last().Streams)-1, 0)
 	switch key {
 	case "q", "ctrl+c", "esc":
-		return s, tea.Quit
+		return s.leave()
 	case "p", "space":
 		s.paused = !s.paused
 	case "up", "k":
@@ -101,12 +102,18 @@ func (s screen) press(key string) (tea.Model, tea.Cmd) {
 	return s, nil
 }
 
+// leave ends the view.
+func (s screen) leave() (tea.Model, tea.Cmd) {
+	s.left = true
+	return s, tea.Quit
+}
+
 // answer takes the next snapshot. What arrives in a pause is dropped, so that the page stands still.
 func (s screen) answer(a answered) (tea.Model, tea.Cmd) {
 	switch {
 	case a.err == nil && a.snapshot.PID != s.history.last().PID:
 		s.gone = ErrGone // another engine listens there by now
-		return s, tea.Quit
+		return s.leave()
 	case a.err == nil:
 		s.silent = 0
 		if !s.paused {
@@ -117,14 +124,18 @@ func (s screen) answer(a answered) (tea.Model, tea.Cmd) {
 		s.silent++
 	default:
 		s.gone = a.err
-		return s, tea.Quit
+		return s.leave()
 	}
 	return s, s.wait
 }
 
 // View implements tea.Model.
 func (s screen) View() tea.View {
-	view := tea.NewView(s.page().text())
+	text := "" // at the end: a terminal that has grown would leave lines of the page behind
+	if !s.left {
+		text = s.page().text()
+	}
+	view := tea.NewView(text)
 	view.AltScreen = true
 	view.WindowTitle = fmt.Sprintf("sluice top %d", s.history.last().PID)
 	return view
