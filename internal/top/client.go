@@ -116,7 +116,7 @@ func connectionError(err error) error {
 func Explain(err error, address string) string {
 	switch {
 	case errors.Is(err, ErrToken):
-		return address + " wants a token: set SLUICE_DEBUG_TOKEN, or debug.token in the configuration"
+		return address + " wants its token: set SLUICE_DEBUG_TOKEN, or debug.token in the configuration"
 	case errors.Is(err, ErrGone):
 		return "no engine answers at " + address + ": it may have ended, or its debug.addr is another"
 	case errors.Is(err, ErrSlow):
@@ -124,7 +124,7 @@ func Explain(err error, address string) string {
 	case errors.Is(err, errForeign):
 		return "what answers at " + address + " is no engine of Sluice: name its debug.addr"
 	}
-	return address + ": " + err.Error()
+	return err.Error()
 }
 
 // ParseAddress returns the host:port of what a person writes: host:port, a port alone, or the URL of
