@@ -1,0 +1,120 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"sluice/internal/bench/host"
+	"sluice/internal/bench/measure"
+	"sluice/internal/bench/report"
+	"sluice/internal/bench/tokens"
+)
+
+const (
+	// benchSampleEvery is how often the charts over time get a point.
+	benchSampleEvery = 100 * time.Millisecond
+	// pacedSeconds is how much of a given rate is measured when nothing says how much.
+	pacedSeconds = 10
+	// ownServerTokens is how long an answer of the user's own server is when nothing says how long.
+	ownServerTokens = 512
+
+	// The rate and length of the run that tells the latency where the others are unpaced.
+	probeRate   = 1000
+	probeTokens = 2000
+)
+
+// benchLoad is one run of a benchmark.
+type benchLoad struct {
+	label string
+	measure.Load
+}
+
+// plan returns the loads to go through, or an error that tells what to change.
+func (f *benchFlags) plan(ownServer bool) (loads []benchLoad, err error) {
+	switch {
+	case f.streams < 1:
+		return nil, fmt.Errorf("--streams: %d is less than 1", f.streams)
+	case f.tokens < 0:
+		return nil, fmt.Errorf("--tokens: %d is less than nothing", f.tokens)
+	case f.duration < 0 || f.slow <= 0:
+		return nil, errors.New("--duration and --stall: give a time above nothing, such as 10s")
+	case f.rate > 0 && ownServer:
+		return nil, errors.New("--rate: your own server sets its pace; leave out --rate, or --url and --config")
+	}
+	seen := map[string]bool{}
+	for _, name := range f.readers {
+		name = strings.TrimSpace(name)
+		l := f.load(name, ownServer)
+		if err := l.Check(); err != nil {
+			return nil, err
+		}
+		if name == "" || seen[name] {
+			return nil, fmt.Errorf("--reader: give each of %s once at most", strings.Join(host.Readers, ", "))
+		}
+		seen[name] = true
+		loads = append(loads, benchLoad{label: name, Load: l})
+	}
+	if len(loads) == 0 {
+		return nil, fmt.Errorf("--reader: give at least one of %s", strings.Join(host.Readers, ", "))
+	}
+	if !f.paced && !ownServer {
+		loads = append(loads, f.probe())
+	}
+	return loads, nil
+}
+
+func (f *benchFlags) load(reader string, ownServer bool) measure.Load {
+	l := measure.Load{
+		Tokens: f.tokens, Rate: f.rate, Streams: f.streams,
+		Reader:  host.Model{Reader: reader},
+		SlowFor: f.slow, SocketPair: f.sockets, Policy: f.policy, SampleEvery: benchSampleEvery,
+	}
+	switch {
+	case ownServer:
+		l.Prompt = f.prompt
+		if l.Tokens == 0 {
+			l.Tokens = ownServerTokens
+		}
+		return l // --duration ends the run, since nothing ends the server's stream
+	case f.tokens == 0 && f.rate > 0 && f.duration == 0:
+		l.Tokens = max(1, int(min(f.rate*pacedSeconds, tokens.Limit)))
+	}
+	l.During = f.duration
+	if l.Tokens > 0 {
+		// a reader that goes away does so while the stream still comes
+		l.Reader.CloseAfter = min(1<<20, l.Tokens*tokens.PlainWidth/4+1)
+	}
+	return l
+}
+
+// probe tells how late tokens are at a rate that an engine isn't busy at.
+func (f *benchFlags) probe() benchLoad {
+	l := f.load(host.ReaderFast, false)
+	l.Streams, l.Rate, l.Tokens = 1, probeRate, probeTokens
+	if f.tokens > 0 {
+		l.Tokens = min(f.tokens, probeTokens)
+	}
+	return benchLoad{fmt.Sprintf("fast at %d/s", probeRate), l}
+}
+
+// newReport returns a report without runs.
+func (f *benchFlags) newReport(target benchTarget) *report.Report {
+	r := &report.Report{
+		Format: report.Format, Engine: version, Machine: report.ThisMachine(), Started: time.Now().Truncate(time.Second),
+		Server: report.BuiltIn, Runs: []*report.Run{},
+		Setting: report.Setting{
+			Rate: f.rate, DurationSeconds: f.duration.Seconds(), SlowSeconds: f.slow.Seconds(),
+			Streams: f.streams, Policy: f.policy, SocketPair: f.sockets,
+		},
+	}
+	r.Setting.Tokens = f.load(host.ReaderFast, target.url != "").Tokens
+	if r.Setting.Tokens == 0 && f.duration == 0 {
+		r.Setting.Tokens = defaultBenchTokens
+	}
+	if target.url != "" {
+		r.Server = target.url
+	}
+	return r
+}
