@@ -15,7 +15,7 @@ help: ## list the targets
 .PHONY: build
 build: ## build bin/sluice
 	@mkdir -p bin
-	CGO_ENABLED=0 go build -trimpath -o bin/sluice ./cmd/sluice
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/sluice ./cmd/sluice
 
 .PHONY: run
 run: build ## show the main job on the embedded demo model: the stream, then its raw lines
