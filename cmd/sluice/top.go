@@ -59,8 +59,13 @@ func runTop(ctx context.Context, flags *topFlags, args []string, s streams) erro
 	return nil
 }
 
+// watch takes the keys from the terminal also where stdin is something else.
 func watch(ctx context.Context, client *top.Client, s streams) error {
-	ended, err := top.Watch(ctx, client, s.in, s.out)
+	keys := s.in
+	if file, ok := keys.(*os.File); !ok || !isTerminal(file) {
+		keys = nil
+	}
+	ended, err := top.Watch(ctx, client, keys, s.out)
 	if ended != "" {
 		fmt.Fprintln(s.out, ended)
 	}

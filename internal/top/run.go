@@ -37,7 +37,8 @@ func Print(ctx context.Context, client *Client, w io.Writer) error {
 }
 
 // Watch shows the live view on the terminal behind in and out until the person quits, ctx ends, or
-// the engine does. The last returns a line about it.
+// the engine does. The last returns a line about it. A nil in is the terminal that the process
+// belongs to.
 func Watch(ctx context.Context, client *Client, in io.Reader, out io.Writer) (ended string, err error) {
 	first, err := client.Snapshot(ctx)
 	if err != nil {
@@ -45,9 +46,11 @@ func Watch(ctx context.Context, client *Client, in io.Reader, out io.Writer) (en
 	}
 	ctx, end := context.WithCancel(ctx) // also of the question that is under way when the view ends
 	defer end()
-	program := tea.NewProgram(newScreen(ctx, client, first),
-		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithWindowSize(pageWidth, pageHeight))
-	model, err := program.Run()
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithOutput(out), tea.WithWindowSize(pageWidth, pageHeight)}
+	if in != nil {
+		options = append(options, tea.WithInput(in))
+	}
+	model, err := tea.NewProgram(newScreen(ctx, client, first), options...).Run()
 	if err != nil && (errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil) {
 		return "", nil
 	}
