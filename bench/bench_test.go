@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 
 // sizes keep one round of everything within a few seconds.
 var sizes = workload.Sizes{
-	Tokens: 200_000, Rates: []float64{1000, 10_000}, Paced: 500 * time.Millisecond,
+	Tokens: 200_000, Rates: []float64{100, 1000, 10_000}, Paced: 500 * time.Millisecond,
+	Chats: []int{1, 8, 64, 512}, ChatTokens: 200_000, Lines: 200_000,
 	SlowTokens: 200_000, Stall: 200 * time.Millisecond, Spawns: 8, Pings: 500, Pipelined: 20_000,
 }
 

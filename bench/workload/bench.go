@@ -27,6 +27,7 @@ type Bench struct {
 	*measure.Session
 	self   string // the running program, which also plays the roles
 	copier string // empty until it was built
+	sinks  string // likewise
 }
 
 // Open starts the load server as a process of its own: the running program with the arguments of

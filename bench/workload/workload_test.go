@@ -51,7 +51,7 @@ func openBench(t *testing.T, options Options) *Bench {
 
 var smallSizes = Sizes{
 	Tokens: 3000, Rates: []float64{1000}, Paced: 50 * time.Millisecond, SlowTokens: 3000,
-	Stall: 10 * time.Millisecond, Spawns: 2, Pings: 20, Pipelined: 500,
+	Stall: 10 * time.Millisecond, Chats: []int{2}, ChatTokens: 1000, Lines: 1000, Spawns: 2, Pings: 20, Pipelined: 500,
 }
 
 func TestAllWorkloadsRunToTheirGoals(t *testing.T) {

@@ -51,8 +51,10 @@ func parse(arguments []string, stderr io.Writer) (settings, error) {
 	flags.IntVar(&s.rounds, "rounds", 5, "`number` of rounds that the medians are taken of")
 	flags.BoolVar(&s.json, "json", false, "print JSON with the values of all rounds")
 	flags.IntVar(&s.sizes.Tokens, "tokens", 0, "tokens of W1 (default 4000000)")
-	flags.DurationVar(&s.sizes.Paced, "paced", 0, "`duration` of one stream of W2 (default 5s)")
+	flags.DurationVar(&s.sizes.Paced, "paced", 0, "`duration` of one stream of W2 and W4 (default 5s)")
 	flags.IntVar(&s.sizes.SlowTokens, "slow-tokens", 0, "tokens of W3 (default 2000000)")
+	flags.IntVar(&s.sizes.ChatTokens, "chat-tokens", 0, "tokens of all unpaced chats of W4 together (default 4000000)")
+	flags.IntVar(&s.sizes.Lines, "lines", 0, "lines of W6 (default 4000000)")
 	flags.DurationVar(&s.sizes.Stall, "stall", 0, "`duration` for which W3's readers are slow (default 10s)")
 	if err := flags.Parse(arguments); err != nil {
 		return s, err

@@ -17,7 +17,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestWorkloadsAreChosenByNameOrGroup(t *testing.T) {
 	all := workload.All(workload.Sizes{})
 	for names, want := range map[string]string{
-		"all": "W1 W2/1000 W2/10000 W3/pipe W3/socket W5", "W1": "W1", "W2": "W2/1000 W2/10000",
+		"all": "W1 W2/100 W2/1000 W2/10000 W3/pipe W3/socket W4/1 W4/8 W4/64 W4/512 W5 W6/1 W6/8",
+		"W1":  "W1", "W2": "W2/100 W2/1000 W2/10000",
 		"W5,W2/10000": "W5 W2/10000", "W9": "no workload", "": "no workload",
 	} {
 		chosen, err := choose(all, names)

@@ -32,7 +32,8 @@ type Result struct {
 	StreamSeconds float64 `json:"stream_seconds"`
 	// OfFast is StreamSeconds over those of a fast reader in the same round, 0 where there was none.
 	OfFast float64 `json:"of_fast,omitempty"`
-	// SlowestToFastest is the rate of the slowest stream, as received, over that of the fastest.
+	// SlowestToFastest is the rate of the slowest stream over that of the fastest: tokens received
+	// over the time from the request, the same for all, to the receipt of the stream's final line.
 	SlowestToFastest float64 `json:"slowest_to_fastest"`
 
 	EventsPerSecond float64 `json:"events_per_second"`
@@ -102,7 +103,7 @@ func (r *Result) addTimes(m moment, reports []*verify.Report) {
 	end, slowest, fastest := int64(0), 0.0, 0.0
 	for _, report := range reports {
 		end = max(end, report.FinalAt)
-		rate := float64(report.Tokens) / float64(max(1, report.FinalAt-report.FirstAt))
+		rate := float64(report.Tokens) / float64(max(1, report.FinalAt-m.begun))
 		fastest = max(fastest, rate)
 		if slowest == 0 || rate < slowest {
 			slowest = rate
