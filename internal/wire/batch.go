@@ -76,7 +76,7 @@ func (f *Frames) Len() int { return len(f.Items) }
 
 // Clone implements Batch.
 func (f *Frames) Clone() any {
-	c := &Frames{Items: slices.Clone(f.Items)}
+	c := &Frames{Items: slices.Clone(f.Items), Arrived: f.Arrived}
 	for i := range c.Items {
 		item := &c.Items[i]
 		item.Head, item.Text, item.Tail = bytes.Clone(item.Head), bytes.Clone(item.Text), bytes.Clone(item.Tail)

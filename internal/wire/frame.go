@@ -1,5 +1,7 @@
 package wire
 
+import "time"
+
 // Class says what the sink owes a frame.
 type Class uint8
 
@@ -47,7 +49,11 @@ type Frame struct {
 }
 
 // Frames is the batch that encode emits.
-type Frames struct{ Items []Frame }
+type Frames struct {
+	Items []Frame
+	// Arrived is when what the frames were made of arrived; zero when nobody asks.
+	Arrived time.Time
+}
 
 // Reset empties the batch and keeps its memory.
 func (f *Frames) Reset() { f.Items = f.Items[:0] }

@@ -67,6 +67,20 @@ type Stats struct {
 	StallEngine     StallStats
 	Stages          []StageStats
 	Chats           []ChatStats
+
+	// The rest is no part of the method's result; the debug endpoint tells it.
+
+	// Sent counts the event lines handed to stdout.
+	Sent     int64
+	Requests []RequestStats
+	// ChatTime sums the timings of all chats whose final frame the writer has taken.
+	ChatTime Timings
+}
+
+// RequestStats counts the requests of one method that ended in one way: "ok" or an error's code.
+type RequestStats struct {
+	Method, Outcome string
+	Count           int64
 }
 
 // QueueStats is what waits in the sink, in flight included, and the most that ever did.

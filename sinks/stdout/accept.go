@@ -2,19 +2,24 @@ package stdout
 
 import (
 	"log/slog"
+	"time"
 
 	"sluice/internal/wire"
 )
 
 // accept takes frames in under the lock; the reader plays no part in it.
-func (s *Sink) accept(l *Lane, frames []wire.Frame) error {
+func (s *Sink) accept(l *Lane, frames []wire.Frame, arrived time.Time) error {
 	s.mu.Lock()
 	if l.ended {
 		s.mu.Unlock()
 		return ErrEnded
 	}
+	dropped := l.delivery.Dropped
 	for i := range frames {
 		s.acceptLocked(l, &frames[i])
+	}
+	if l.delivery.Dropped == dropped {
+		s.followLocked(l, arrived)
 	}
 	s.unlock()
 	return nil
@@ -182,6 +187,9 @@ func (s *Sink) removeLocked(box *mailbox) entry {
 	e := box.removeNewestEvent(&s.pages)
 	s.frames -= int64(e.frames)
 	s.events -= int64(e.size)
+	if e.followed {
+		s.followed = time.Time{}
+	}
 	return e
 }
 

@@ -1,5 +1,7 @@
 package stdout
 
+import "time"
+
 // replyShare is how much of a piece replies may take while events wait too, so that a flood of pings
 // does not starve the streams.
 const replyShare = pieceBytes / 2
@@ -60,6 +62,10 @@ func (s *Sink) takeLocked(p *piece, box *mailbox, share, limit int) (taken int, 
 		taken += e.size
 		if !e.guaranteed() {
 			e.owner.delivery.Sent += int64(e.frames)
+			s.sent += int64(e.frames)
+		}
+		if e.followed {
+			p.arrived, s.followed = s.followed, time.Time{}
 		}
 		p.add(e)
 		box.drop(&s.pages)

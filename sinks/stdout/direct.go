@@ -24,6 +24,9 @@ func (s *Sink) startLocked() {
 		s.wroteBytes.Add(int64(n))
 		line = line[n:]
 	}
+	if len(line) == 0 {
+		s.measure()
+	}
 	s.mu.Lock()
 	s.direct = false
 	s.endDirectLocked(line)

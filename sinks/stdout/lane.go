@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"sluice/internal/wire"
 )
@@ -52,13 +53,13 @@ func (l *Lane) Push(_ context.Context, element any) error {
 	if !ok {
 		return fmt.Errorf("stdout: a lane takes *wire.Frames, not %T", element)
 	}
-	return l.sink.accept(l, frames.Items)
+	return l.sink.accept(l, frames.Items, frames.Arrived)
 }
 
 // Put hands one frame to the sink, like Push.
 func (l *Lane) Put(frame wire.Frame) error {
 	one := [1]wire.Frame{frame}
-	return l.sink.accept(l, one[:])
+	return l.sink.accept(l, one[:], time.Time{})
 }
 
 // Finish hands over the final frame of the request: guaranteed, last, once.

@@ -13,6 +13,7 @@ type entry struct {
 	frames     int32
 	key        uint32
 	class      wire.Class
+	followed   bool // its way to the reader is measured
 }
 
 func (e *entry) guaranteed() bool { return e.class == wire.Guaranteed }

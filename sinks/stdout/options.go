@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"math"
 	"time"
+
+	"sluice/internal/wire"
 )
 
 // Policy says what happens to events when the reader is slower than the model.
@@ -38,6 +40,12 @@ type Options struct {
 	// Unread, when set, returns how many written bytes the reader has not taken from the kernel yet,
 	// so that Close sees a reader's progress inside a single blocked write.
 	Unread func() (int, bool)
+	// OnWrite, when set, is told of each write: how long it took, and how long before its end a batch
+	// that it carried had arrived (wire.Frames.Arrived; one at a time is followed), 0 when none had.
+	OnWrite func(took, added time.Duration)
+	// OnStall, when set, is told of each write that took at least StallThreshold, once it has ended. Both
+	// are called without the sink's lock, by whoever wrote, and must not wait.
+	OnStall func(stall wire.Stall)
 	// Logger gets a line at debug for each drop and one line when the reader has gone; nil discards.
 	Logger *slog.Logger
 }

@@ -1,6 +1,10 @@
 package stdout
 
-import "sluice/internal/wire"
+import (
+	"time"
+
+	"sluice/internal/wire"
+)
 
 // pieceBytes is the size up to which lines are gathered into one write: what a Linux pipe holds by
 // default (pipe(7)). A line that is longer is a piece of its own.
@@ -17,6 +21,10 @@ type piece struct {
 	// What the piece holds, taken off the sums when it was written.
 	frames, events, guaranteed int64
 	planned                    int // bytes, deferred lines as estimated
+
+	request wire.ID       // the first in it that has events
+	arrived time.Time     // when the batch arrived that is followed and in it; zero when none is
+	took    time.Duration // the write, set by measure
 }
 
 // deferredLine is to be encoded at an offset of the piece, with the counts of the moment when the
@@ -33,6 +41,9 @@ func (p *piece) fits(size, limit int) bool { return p.frames == 0 || p.planned+s
 // add takes an entry in, whose owner's counts say so already.
 func (p *piece) add(e *entry) {
 	p.frames += int64(e.frames)
+	if p.request == "" {
+		p.request = e.owner.id
+	}
 	p.planned += e.size
 	if e.guaranteed() {
 		p.guaranteed += int64(e.size)

@@ -40,6 +40,9 @@ type Sink struct {
 	// while direct is set.
 	piece piece
 	rest  []byte // what a producer's own write left of piece; cleared by the writer, who goes on with it
+	// followed is when the waiting batch whose way is measured arrived; zero when none is followed. An
+	// entry of a mailbox is marked so.
+	followed time.Time
 
 	// Sums over what waits, in flight included: frames, and the costs of events and guaranteed frames.
 	frames, events, guaranteed int64
@@ -48,7 +51,7 @@ type Sink struct {
 
 	// Totals, for Stats.
 	maxFrames, maxBytes       int64
-	merged, dropped           int64
+	sent, merged, dropped     int64
 	wroteFrames, wroteBatches int64
 	stalls                    wire.StallStats
 
@@ -78,7 +81,9 @@ func (s *Sink) Run() {
 		if s.rest = nil; line == nil {
 			line = s.piece.render()
 		}
-		if err := s.write(line); err != nil {
+		err := s.write(line)
+		s.measure()
+		if err != nil {
 			s.breakOff(err)
 			s.piece.reset()
 		}
@@ -114,8 +119,7 @@ func (s *Sink) settleLocked() {
 	if p.frames == 0 {
 		return
 	}
-	s.stalls = s.stallsLocked()
-	s.writing = time.Time{}
+	s.endWriteLocked()
 	s.frames -= p.frames
 	s.events -= p.events
 	s.guaranteed -= p.guaranteed
@@ -148,7 +152,8 @@ func (s *Sink) write(line []byte) error {
 func (s *Sink) breakOff(err error) {
 	s.mu.Lock()
 	s.broken = true
-	s.writing = time.Time{}
+	s.followed = time.Time{}
+	s.endWriteLocked()
 	s.replies = mailbox{}
 	for box := s.turns.front; box != nil; box = s.turns.front {
 		s.turns.leave(box)

@@ -8,9 +8,10 @@ import (
 
 // Stats is what the sink counted since the start.
 type Stats struct {
-	Queue           wire.QueueStats
-	Written         wire.WrittenStats
-	Merged, Dropped int64
+	Queue   wire.QueueStats
+	Written wire.WrittenStats
+	// Sent counts event lines handed to the output, Merged and Dropped those that were not.
+	Sent, Merged, Dropped int64
 	// Stalls counts the writes that took at least the stall threshold, the one under way included.
 	Stalls wire.StallStats
 }
@@ -22,6 +23,7 @@ func (s *Sink) Stats() Stats {
 	return Stats{
 		Queue:   wire.QueueStats{Frames: s.frames, Bytes: s.events + s.guaranteed, MaxFrames: s.maxFrames, MaxBytes: s.maxBytes},
 		Written: wire.WrittenStats{Frames: s.wroteFrames, Bytes: s.wroteBytes.Load(), Batches: s.wroteBatches},
+		Sent:    s.sent,
 		Merged:  s.merged,
 		Dropped: s.dropped,
 		Stalls:  s.stallsLocked(),
