@@ -10,6 +10,9 @@ import (
 	"sluice/internal/wire"
 )
 
+// ChatStates are all states that stats tells of a chat.
+var ChatStates = []string{stateWaiting, stateStarting, stateQueued, stateRunning, stateEnding}
+
 // The states of a chat that stats tells.
 const (
 	stateWaiting  = "waiting"  // for its turn, max_parallel_chats run
@@ -26,7 +29,7 @@ func (e *Execute) acceptChat(r *wire.Request) {
 	c.ctx, c.cancel = context.WithCancelCause(e.ctx)
 	if fault := e.admit(c, r.Size); fault != nil {
 		c.cancel(nil)
-		e.options.Output.Reply(r.ID, fault)
+		e.reply(r.Method, r.ID, fault)
 		return
 	}
 	e.mu.Lock()
@@ -81,6 +84,9 @@ type turn struct {
 	chat    *chat
 	done    *wire.ChatDone
 	timings wire.Timings
+	// What is waited for on the way to a server, and since when.
+	phaseBegan time.Time
+	loading    bool
 }
 
 // fill sets what every final frame tells.
@@ -100,6 +106,7 @@ func (t *turn) fill() {
 // wait blocks until the chat may run: its turn has come and the reader owes us nothing.
 func (t *turn) wait() error {
 	c, e := t.chat, t.execute
+	defer func() { t.timings.Queue = time.Since(c.accepted) }()
 	if err := e.queue.wait(c.ctx, c.ticket); err != nil {
 		return err
 	}
@@ -107,7 +114,6 @@ func (t *turn) wait() error {
 		e.queue.leave()
 		return err
 	}
-	t.timings.Queue = time.Since(c.accepted)
 	return nil
 }
 
@@ -131,18 +137,22 @@ func (t *turn) finish(err error) {
 		if err != nil {
 			t.done.Fault = t.execute.faultOf(err)
 		}
+		t.execute.answers.add(wire.MethodChat, t.done.Fault)
 		t.chat.out.Finish(t.done)
 	})
 }
 
-// measure returns the clock that the encoder reads when the writer takes the final frame.
+// measure returns the clock that is read when the writer takes the final frame. Its times are whole
+// milliseconds and those of the causes add up to the total: what is nobody else's is ours.
 func (t *turn) measure(worked time.Time) func() wire.Timings {
 	return func() wire.Timings {
-		now := time.Now()
-		m := t.timings
+		now, m := time.Now(), t.timings
 		m.Reader = now.Sub(worked)
 		m.Total = now.Sub(t.chat.accepted)
-		m.Engine = max(0, m.Total-m.Queue-m.Load-m.Upstream-m.Tool-m.Reader)
+		for _, d := range []*time.Duration{&m.Queue, &m.Load, &m.TTFT, &m.Total, &m.Upstream, &m.Tool, &m.Reader} {
+			*d = d.Truncate(time.Millisecond)
+		}
+		m.Engine = m.Total - m.Queue - m.Load - m.Upstream - m.Tool - m.Reader
 		return m
 	}
 }

@@ -48,9 +48,11 @@ func (e *Execute) cancel(p *wire.CancelParams) wire.Reply {
 	return &wire.CancelDone{Cancelled: true, Target: target}
 }
 
-func (e *Execute) stats() wire.Reply {
+// Stats returns the engine's counters of this moment.
+func (e *Execute) Stats() *wire.Stats {
 	s := e.options.Stats()
 	s.Chats = e.chats.stats()
+	s.Requests = e.answers.stats()
 	return s
 }
 
@@ -77,22 +79,22 @@ func (e *Execute) agent(name string) (*Agent, *wire.Fault) {
 func (e *Execute) acceptWarmup(r *wire.Request) {
 	agent, fault := e.agent(r.Params.(*wire.WarmupParams).Agent)
 	if fault != nil {
-		e.options.Output.Reply(r.ID, fault)
+		e.reply(r.Method, r.ID, fault)
 		return
 	}
 	if !e.queue.hold(r.Size) {
-		e.options.Output.Reply(r.ID, overloaded())
+		e.reply(r.Method, r.ID, overloaded())
 		return
 	}
 	if !e.begin() {
 		e.queue.drop(r.Size)
-		e.options.Output.Reply(r.ID, stopping())
+		e.reply(r.Method, r.ID, stopping())
 		return
 	}
 	id, size := wire.ID(strings.Clone(string(r.ID))), r.Size
 	go func() {
 		defer e.running.Done()
 		defer e.queue.drop(size)
-		e.options.Output.Reply(id, e.warm(agent))
+		e.reply(wire.MethodWarmup, id, e.warm(agent))
 	}()
 }

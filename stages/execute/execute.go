@@ -52,6 +52,7 @@ type Execute struct {
 	running sync.WaitGroup
 	queue   admission
 	chats   registry
+	answers answers
 
 	mu         sync.Mutex
 	closed     bool       // set by Wait: nothing more is accepted
@@ -77,6 +78,7 @@ func New(ctx context.Context, options Options) *Execute {
 		maxBytes:   cmp.Or(options.MaxPendingBytes, 64<<20),
 	}
 	e.chats.byID = map[wire.ID]*chat{}
+	e.answers.count = map[answered]int64{}
 	return e
 }
 
@@ -106,23 +108,23 @@ func (e *Execute) Push(ctx context.Context, element any) error {
 func (e *Execute) serve(r *wire.Request) (more bool) {
 	defer func() {
 		if fault := e.recovered(recover()); fault != nil {
-			e.options.Output.Reply(r.ID, fault)
+			e.reply(r.Method, r.ID, fault)
 			more = true
 		}
 	}()
 	if r.Fault != nil {
-		e.options.Output.Reply(r.ID, r.Fault)
+		e.reply(r.Method, r.ID, r.Fault)
 		return true
 	}
 	switch r.Method {
 	case wire.MethodPing:
-		e.options.Output.Reply(r.ID, &pong)
+		e.reply(r.Method, r.ID, &pong)
 	case wire.MethodInitialize:
-		e.options.Output.Reply(r.ID, e.initialize(r.Params.(*wire.InitializeParams)))
+		e.reply(r.Method, r.ID, e.initialize(r.Params.(*wire.InitializeParams)))
 	case wire.MethodCancel:
-		e.options.Output.Reply(r.ID, e.cancel(r.Params.(*wire.CancelParams)))
+		e.reply(r.Method, r.ID, e.cancel(r.Params.(*wire.CancelParams)))
 	case wire.MethodStats:
-		e.options.Output.Reply(r.ID, e.stats())
+		e.reply(r.Method, r.ID, e.Stats())
 	case wire.MethodChat:
 		e.acceptChat(r)
 	case wire.MethodWarmup:
@@ -180,7 +182,7 @@ func (e *Execute) Farewell() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, id := range e.shutdown {
-		e.options.Output.Reply(id, &wire.ShutdownDone{})
+		e.reply(wire.MethodShutdown, id, &wire.ShutdownDone{})
 	}
 	e.shutdown = nil
 }

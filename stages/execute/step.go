@@ -35,9 +35,6 @@ func (t *turn) try(last bool) (again bool, err error) {
 		return false, err
 	}
 	defer lease.Release()
-	queue, load := lease.Waited()
-	t.timings.Queue += queue
-	t.timings.Load += load
 	c.state.Store(stateRunning)
 	err = t.step(lease)
 	var notReady *wire.NotReady
@@ -54,14 +51,38 @@ func (t *turn) try(last bool) (again bool, err error) {
 // waits there.
 func (t *turn) acquire() (Lease, error) {
 	c, queue := t.chat, &t.execute.queue
-	if err := queue.arrive(c.ctx, c.ticket); err != nil {
+	t.phaseBegan, t.loading = time.Now(), false
+	err := queue.arrive(c.ctx, c.ticket)
+	t.endPhase()
+	if err != nil {
 		return nil, err
 	}
 	defer queue.arrived(c.ticket)
-	return t.execute.options.Models.Acquire(c.ctx, c.agent.Model, t.phase)
+	before := t.timings
+	lease, err := t.execute.options.Models.Acquire(c.ctx, c.agent.Model, t.phase)
+	if err != nil {
+		t.endPhase()
+		return nil, err
+	}
+	queued, load := lease.Waited() // the server knows better than the phases that we were told
+	t.timings.Queue, t.timings.Load = before.Queue+queued, before.Load+load
+	return lease, nil
+}
+
+// endPhase counts the time since the phase began. Of a wait that ends without a lease nobody else tells.
+func (t *turn) endPhase() {
+	now := time.Now()
+	spent := &t.timings.Queue
+	if t.loading {
+		spent = &t.timings.Load
+	}
+	*spent += now.Sub(t.phaseBegan)
+	t.phaseBegan = now
 }
 
 func (t *turn) phase(p wire.Phase) {
+	t.endPhase()
+	t.loading = p != wire.PhaseQueue
 	t.execute.queue.arrived(t.chat.ticket)
 	if p == wire.PhaseQueue {
 		t.chat.state.Store(stateQueued)
@@ -116,6 +137,8 @@ func (t *turn) watchStop(lease Lease) {
 	t.execute.chats.mu.Unlock()
 	ctx, cancel := context.WithDeadline(t.execute.ctx, since.Add(stopPatience))
 	defer cancel()
+	asked := time.Now()
+	defer func() { t.timings.Upstream += time.Since(asked) }()
 	if lease.Idle(ctx) {
 		t.done.Stop = time.Since(since)
 	}
