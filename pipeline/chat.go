@@ -83,5 +83,8 @@ type finalFrame struct {
 // AppendTo implements wire.Deferred.
 func (f *finalFrame) AppendTo(dst []byte, d wire.Delivery) []byte {
 	f.chat.pipeline.finals.take()
+	timings := f.done.Timings() // of this moment, also for a frame that doesn't show them
+	f.chat.pipeline.chatTime.add(timings)
+	f.done.Timings = func() wire.Timings { return timings }
 	return f.chat.pipeline.options.Protocol.Reply(dst, f.chat.id, f.done, d)
 }

@@ -88,25 +88,26 @@ func TestLongRepliesAreForgotten(t *testing.T) {
 // TestEngineStalls are pauses that we cause ourselves.
 func TestEngineStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := stalls{threshold: time.Second}
-		tap := &tap{apply: func(*wire.Tokens) *wire.Events { return &wire.Events{Items: make([]wire.Event, 1)} }, tokens: func(int64) {}, stalls: &s}
+		s := newStalls(time.Second)
+		tap := &tap{apply: func(*wire.Tokens) *wire.Events { return &wire.Events{Items: make([]wire.Event, 1)} }, tokens: func(int64) {}, stalls: s}
 		l := &lane{refuse: errors.New("no")}
 		step := stepSink{l, tap}
-		for _, l.slow = range []time.Duration{0, time.Second, 3 * time.Second} {
+		for _, l.slow = range []time.Duration{0, time.Second - 1, 3 * time.Second} {
 			tap.observe(&wire.Tokens{Items: make([]wire.Token, 1)})
 			if err := step.Push(context.Background(), nil); !errors.Is(err, l.refuse) {
 				t.Errorf("got %v", err)
 			}
-			time.Sleep(time.Second)
+			time.Sleep(time.Second - 1)
 		}
 		time.Sleep(time.Minute)
 		l.slow = 0
 		_ = step.Push(context.Background(), nil) // what a stage kept until the end
-		if got := s.engine.stats(); got != (wire.StallStats{Count: 1, Time: 3 * time.Second}) {
-			t.Errorf("engine: %+v", got)
+		upstream, engine := s.stats()
+		if engine != (wire.StallStats{Count: 1, Time: 3 * time.Second}) {
+			t.Errorf("engine: %+v", engine)
 		}
-		if got := s.upstream.stats(); got.Count != 0 {
-			t.Errorf("upstream: %+v", got)
+		if upstream.Count != 0 {
+			t.Errorf("upstream: %+v", upstream)
 		}
 	})
 }

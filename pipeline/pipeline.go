@@ -30,7 +30,10 @@ type Options struct {
 	HostGone func(ctx context.Context) <-chan struct{}
 	// StallThreshold is from when a pause in a stream counts as a stall; 0 stands for 250 ms.
 	StallThreshold time.Duration
-	Logger         *slog.Logger
+	// OnStall, when set, is told of each stall of a model server or of ours once it has ended, by the
+	// chat's goroutine. It must not wait.
+	OnStall func(stall wire.Stall)
+	Logger  *slog.Logger
 }
 
 // Pipeline is the running engine.
@@ -38,8 +41,9 @@ type Pipeline struct {
 	options  Options
 	execute  *execute.Execute
 	replies  replies
-	stalls   stalls
+	stalls   *stalls
 	finals   finals
+	chatTime chatTime
 	started  time.Time
 	counters counters
 }
@@ -53,7 +57,8 @@ func New(ctx context.Context, options Options) *Pipeline {
 	}
 	p := &Pipeline{options: options, started: time.Now()}
 	p.replies.lane = options.Sink.Replies()
-	p.stalls.threshold = cmp.Or(options.StallThreshold, 250*time.Millisecond)
+	p.stalls = newStalls(cmp.Or(options.StallThreshold, 250*time.Millisecond))
+	p.stalls.depth, p.stalls.report = p.depth, options.OnStall
 	p.counters.parse.name, p.counters.validate.name, p.counters.route.name = "parse", "validate", "route"
 	p.counters.transform.name, p.counters.encode.name = "transform", "encode"
 
@@ -72,14 +77,15 @@ func New(ctx context.Context, options Options) *Pipeline {
 func (c *chat) Step(ctx context.Context, lease execute.Lease, step int, request *wire.ModelRequest, tokens func(int64)) (execute.Outcome, error) {
 	source := lease.(Lease).Stream(request)
 	state := transform.New(transform.Options{Step: step, ASCII: c.pipeline.options.Protocol.ASCII, Reasoning: c.reasoning})
-	tap := tap{apply: state.Apply, tokens: tokens, stalls: &c.pipeline.stalls}
+	tap := tap{apply: state.Apply, tokens: tokens, stalls: c.pipeline.stalls, id: c.id}
+	c.pipeline.stalls.enter(&tap)
+	defer c.pipeline.stalls.leave(&tap)
 
 	source.
 		Via(NewFlow(&c.pipeline.counters.transform, tap.observe, state.Flush)).
 		Via(NewFlow(&c.pipeline.counters.encode, c.encode, nil)).
 		To(stepSink{c.lane, &tap})
 	err := source.Run(ctx)
-	tap.awaited(time.Now())
 
 	return execute.Outcome{
 		Response:   state.Response(),
@@ -90,11 +96,22 @@ func (c *chat) Step(ctx context.Context, lease execute.Lease, step int, request 
 	}, err
 }
 
+// Stats returns the counters of this moment.
+func (p *Pipeline) Stats() *wire.Stats { return p.execute.Stats() }
+
+// depth is what waits in the sink.
+func (p *Pipeline) depth() wire.QueueStats {
+	var s wire.Stats
+	p.options.Sink.Fill(&s)
+	return s.Queue
+}
+
 // stats gathers the counters of all stages but the chats, which execute adds.
 func (p *Pipeline) stats() *wire.Stats {
 	s := &wire.Stats{Uptime: time.Since(p.started)}
 	p.options.Sink.Fill(s)
-	s.StallUpstream, s.StallEngine = p.stalls.upstream.stats(), p.stalls.engine.stats()
+	s.StallUpstream, s.StallEngine = p.stalls.stats()
+	s.ChatTime = p.chatTime.sum()
 	for _, c := range []*Counter{&p.counters.parse, &p.counters.validate, &p.counters.route, &p.counters.transform, &p.counters.encode} {
 		s.Stages = append(s.Stages, c.stats())
 	}

@@ -14,30 +14,48 @@ type tap struct {
 	apply  func(*wire.Tokens) *wire.Events
 	tokens func(int64)
 	stalls *stalls
+	id     wire.ID
 	first  time.Time // when the first text arrived; zero before
 	// arrived and handed are when the newest batch came and when it had been dealt with.
 	arrived, handed time.Time
 	busy            bool // set while events of the newest batch are on their way to the sink
+	// waiting is since when the server is waited for, as the time since the start of stalls; 0 while it
+	// isn't. Others read it.
+	waiting atomic.Int64
 }
 
 func (t *tap) observe(batch *wire.Tokens) *wire.Events {
 	t.arrived = time.Now()
 	t.awaited(t.arrived)
-	t.handed = t.arrived
 	if t.first.IsZero() && len(batch.Items) > 0 {
 		t.first = t.arrived
 	}
 	t.tokens(int64(len(batch.Items)))
 	events := t.apply(batch)
-	t.busy = events.Len() > 0
+	if t.busy = events.Len() > 0; !t.busy {
+		t.await(t.arrived)
+	}
 	return events
 }
 
-// awaited counts the wait for the server that ends now. Reading the prompt is no stall.
-func (t *tap) awaited(now time.Time) {
+// await says that the server is waited for from now on. Reading the prompt is no stall.
+func (t *tap) await(now time.Time) {
+	t.handed = now
 	if !t.first.IsZero() {
-		t.stalls.upstream.count(now.Sub(t.handed), t.stalls.threshold)
+		t.waiting.Store(int64(now.Sub(t.stalls.started)))
 	}
+}
+
+// awaited counts the wait for the server that ends now.
+func (t *tap) awaited(now time.Time) {
+	if t.waiting.Load() == 0 {
+		return
+	}
+	if took := now.Sub(t.handed); took >= t.stalls.threshold {
+		t.stalls.add(wire.CauseUpstream, t, took, now)
+		return
+	}
+	t.waiting.Store(0)
 }
 
 // taken counts the time that a batch took us. What comes at the end without a batch took none.
@@ -46,8 +64,11 @@ func (t *tap) taken() {
 		return
 	}
 	t.busy = false
-	t.handed = time.Now()
-	t.stalls.engine.count(t.handed.Sub(t.arrived), t.stalls.threshold)
+	now := time.Now()
+	if took := now.Sub(t.arrived); took >= t.stalls.threshold {
+		t.stalls.add(wire.CauseEngine, t, took, now)
+	}
+	t.await(now)
 }
 
 // stepSink is a lane for the time of one model step: the step's end is not the lane's.
@@ -58,6 +79,9 @@ type stepSink struct {
 
 // Push hands the frames to the lane.
 func (s stepSink) Push(ctx context.Context, element any) error {
+	if frames, ours := element.(*wire.Frames); ours && s.tap.busy {
+		frames.Arrived = s.tap.arrived
+	}
 	err := s.Lane.Push(ctx, element)
 	s.tap.taken()
 	return err
@@ -68,25 +92,3 @@ func (stepSink) Done(error) {}
 
 // AwaitCompletion returns at once, for the same reason.
 func (stepSink) AwaitCompletion() {}
-
-// stalls are the pauses in the streams of all chats that took longer than the threshold.
-type stalls struct {
-	threshold        time.Duration
-	upstream, engine stall
-}
-
-type stall struct {
-	times atomic.Int64
-	long  atomic.Int64 // nanoseconds
-}
-
-func (s *stall) count(pause, threshold time.Duration) {
-	if pause > threshold {
-		s.times.Add(1)
-		s.long.Add(int64(pause))
-	}
-}
-
-func (s *stall) stats() wire.StallStats {
-	return wire.StallStats{Count: s.times.Load(), Time: time.Duration(s.long.Load())}
-}
