@@ -19,6 +19,6 @@ func (s sinkPort) Replies() pipeline.Lane { return s.Sink.Replies() }
 func (s sinkPort) Fill(stats *wire.Stats) {
 	own := s.Stats()
 	stats.Queue, stats.Written = own.Queue, own.Written
-	stats.Merged, stats.Dropped = own.Merged, own.Dropped
+	stats.Sent, stats.Merged, stats.Dropped = own.Sent, own.Merged, own.Dropped
 	stats.StallReader = own.Stalls
 }

@@ -46,9 +46,16 @@ func serve(ctx context.Context, loaded *config.Loaded, s streams) error {
 	for _, warning := range loaded.Warnings {
 		log.Warn(warning)
 	}
+	inspection, err := newInspection(settings, log)
+	if err != nil {
+		return err
+	}
+	defer inspection.close()
 	ctx, stop := withSignals(ctx, log)
 	defer stop()
-	reason, err := newEngine(ctx, loaded, s, log).Run(ctx)
+	engine := newEngine(ctx, loaded, s, log, inspection)
+	inspection.start(engine)
+	reason, err := engine.Run(ctx)
 	if err != nil {
 		log.Error("output was given up", "reason", string(reason), "error", err.Error())
 		return &failure{status: exitFailed}
@@ -57,10 +64,12 @@ func serve(ctx context.Context, loaded *config.Loaded, s streams) error {
 }
 
 // newEngine makes every part of the engine and joins them.
-func newEngine(ctx context.Context, loaded *config.Loaded, s streams, log *slog.Logger) *pipeline.Pipeline {
+func newEngine(ctx context.Context, loaded *config.Loaded, s streams, log *slog.Logger, inspection *inspection) *pipeline.Pipeline {
 	settings := &loaded.Config
 	output := stdioOutput(s.out)
-	sink := stdout.New(output, sinkOptions(settings, output, log))
+	options := sinkOptions(settings, output, log)
+	options.OnWrite, options.OnStall = inspection.onWrite(), inspection.stalls.Add
+	sink := stdout.New(output, options)
 	var engine *pipeline.Pipeline
 	gate := func(ctx context.Context) error { return engine.Gate(ctx) }
 	source := stdin.New(stdioInput(s.in), stdin.Options{MaxLineBytes: int(settings.Input.MaxLineBytes), Gate: gate})
@@ -73,6 +82,7 @@ func newEngine(ctx context.Context, loaded *config.Loaded, s streams, log *slog.
 		ShutdownTimeout: settings.Output.ShutdownTimeout,
 		EOFTimeout:      settings.Output.EOFTimeout,
 		StallThreshold:  settings.Output.StallThreshold,
+		OnStall:         inspection.stalls.Add,
 		InputEnded:      inputEnded(s.in),
 		HostGone:        output.hostGone,
 		Logger:          log,

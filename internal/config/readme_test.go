@@ -53,7 +53,7 @@ func TestReadmeDefaults(t *testing.T) {
 	}
 	for _, path := range scalarPaths("", reflect.TypeFor[Config]()) {
 		section, _, _ := strings.Cut(path, ".")
-		used := slices.Contains([]string{"llama_server", "input", "output", "log"}, section) || path == "app.max_parallel_chats"
+		used := slices.Contains([]string{"llama_server", "input", "output", "log", "debug"}, section) || path == "app.max_parallel_chats"
 		if _, ok := table[path]; ok != used {
 			t.Errorf("%s: in the table %v, in use %v", path, ok, used)
 		}

@@ -152,6 +152,11 @@ func (l Log) checks() []check {
 }
 
 func (d Debug) checks() []check {
-	_, _, err := net.SplitHostPort(d.Addr)
-	return []check{{"debug.addr", d.Addr == "" || err == nil, "must be host:port"}}
+	host, _, err := net.SplitHostPort(d.Addr)
+	ip := net.ParseIP(host)
+	local := host == "localhost" || ip != nil && ip.IsLoopback()
+	return []check{
+		{"debug.addr", d.Addr == "" || err == nil, "must be host:port"},
+		{"debug.addr", d.Addr == "" || local || d.Token != "", "can be reached from other machines: set debug.token too, or use 127.0.0.1"},
+	}
 }
