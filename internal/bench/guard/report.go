@@ -1,0 +1,105 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+)
+
+// report prints the findings and writes the files that were asked for.
+func (g *guarding) report() error {
+	if err := g.verdict.writeTable(g.options.Output); err != nil {
+		return err
+	}
+	fmt.Fprintln(g.options.Output, g.verdict.Sentence())
+	return errors.Join(g.writeSummary(), g.writeResults())
+}
+
+// Sentence tells the verdict in one line.
+func (v Verdict) Sentence() string {
+	var worst *Finding
+	for i, f := range v.Findings {
+		if v.Regressed && f.Again && f.Regressed && (worst == nil || f.Change > worst.Change) {
+			worst = &v.Findings[i]
+		}
+	}
+	switch {
+	case v.Interrupted && len(v.Findings) == 0:
+		return "interrupted before there was anything to compare"
+	case v.Interrupted:
+		return "interrupted: this is no verdict"
+	case worst != nil:
+		return fmt.Sprintf("regressed: %s is %s worse than the baseline", worst.Figure, percent(worst.Change))
+	case len(v.Findings) == 0 && v.Written != "":
+		return fmt.Sprintf("measured on %s, written to %s", v.Machine, v.Written)
+	case len(v.Findings) == 0:
+		return "the baseline has none of these figures: write it anew with -update"
+	}
+	return "not regressed"
+}
+
+func (v Verdict) writeTable(output io.Writer) error {
+	if len(v.Findings) == 0 {
+		return nil
+	}
+	table := tabwriter.NewWriter(output, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "figure\tbaseline\tnow\tchange\tbetween\tp\trounds\tverdict")
+	for _, f := range v.Findings {
+		fmt.Fprintf(table, "%s\t%.3f\t%.3f\t%s\t%s\t%.3f\t%d\t%s\n",
+			f.Figure, f.Baseline, f.Current, percent(f.Change), f.between(), f.P, f.Rounds, f.verdict())
+	}
+	return table.Flush()
+}
+
+func (f Finding) between() string {
+	if f.Low <= -1 {
+		return "too few rounds"
+	}
+	return percent(f.Low) + " … " + percent(f.High)
+}
+
+func (f Finding) verdict() string {
+	switch {
+	case f.Again && f.Regressed:
+		return "regressed"
+	case f.Again:
+		return "not certainly worse, measured again"
+	case f.Suspect:
+		return "looks worse, to be measured again"
+	case f.Improved:
+		return "improved"
+	case f.P < alpha:
+		return fmt.Sprintf("within %s", percent(max(worse, f.Margin)))
+	}
+	return "the same"
+}
+
+func percent(change float64) string { return fmt.Sprintf("%+.1f%%", 100*change) }
+
+// writeSummary appends the findings in Markdown.
+func (g *guarding) writeSummary() error {
+	if g.options.Summary == "" {
+		return nil
+	}
+	file, err := os.OpenFile(g.options.Summary, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return errors.Join(g.verdict.writeMarkdown(file), file.Close())
+}
+
+func (v Verdict) writeMarkdown(output io.Writer) error {
+	text := fmt.Sprintf("### Performance guard: %s\n\n%s\n\n", v.Sentence(), v.Machine)
+	if len(v.Findings) > 0 {
+		text += "| figure (ratio, less is better) | baseline | now | change | between | p | verdict |\n" +
+			"| --- | ---: | ---: | ---: | --- | ---: | --- |\n"
+	}
+	for _, f := range v.Findings {
+		text += fmt.Sprintf("| %s | %.3f | %.3f | %s | %s | %.3f | %s |\n",
+			f.Figure, f.Baseline, f.Current, percent(f.Change), f.between(), f.P, f.verdict())
+	}
+	_, err := io.WriteString(output, text+"\n")
+	return err
+}
