@@ -66,23 +66,24 @@ type Result struct {
 	Goals    []GoalResult     `json:"goals"`
 }
 
-// Run goes through all rounds of a workload; progress is told before each and may be nil.
+// Run goes through all rounds of a workload; progress is told before each and may be nil. With an
+// error it returns what the rounds before came to, or nil where there were none.
 func (w Workload) Run(ctx context.Context, b *Bench, rounds int, progress func(round int)) (*Result, error) {
-	result := &Result{Workload: w.ID, Title: w.Title, Rounds: rounds, Goals: []GoalResult{}}
+	result := &Result{Workload: w.ID, Title: w.Title, Goals: []GoalResult{}}
 	for round := range rounds {
 		if progress != nil {
 			progress(round)
 		}
 		rows, err := w.Round(ctx, b)
 		if err != nil {
-			return nil, fmt.Errorf("%s, round %d: %w", w.ID, round+1, err)
+			return result.concluded(w.Goals), fmt.Errorf("%s, round %d: %w", w.ID, round+1, err)
 		}
+		result.Rounds++
 		for _, row := range rows {
 			result.add(row)
 		}
 	}
-	result.conclude(w.Goals)
-	return result, nil
+	return result.concluded(w.Goals), nil
 }
 
 func (r *Result) add(row Row) {
@@ -105,7 +106,11 @@ func (p *ProgramResult) add(metric Metric) {
 	p.Metrics[at].Values = append(p.Metrics[at].Values, metric.Value)
 }
 
-func (r *Result) conclude(goals []Goal) {
+// concluded returns the result with its medians and goals, or nil when there was no round.
+func (r *Result) concluded(goals []Goal) *Result {
+	if r.Rounds == 0 {
+		return nil
+	}
 	for _, program := range r.Programs {
 		for _, series := range program.Metrics {
 			series.Median = median(series.Values)
@@ -119,6 +124,7 @@ func (r *Result) conclude(goals []Goal) {
 		}
 		r.Goals = append(r.Goals, GoalResult{goal.Program, goal.Metric, goal.Bound, goal.AtLeast, value, met})
 	}
+	return r
 }
 
 // Median returns the median of a program's metric, and panics when there is none: the names are

@@ -110,11 +110,26 @@ func TestMissingEngineIsNamed(t *testing.T) {
 	}
 }
 
-func TestFailedRoundIsTold(t *testing.T) {
+func TestFailedRoundIsToldWithTheRoundsBefore(t *testing.T) {
 	cause := errors.New("cause")
-	w := Workload{ID: "W0", Round: func(context.Context, *Bench) ([]Row, error) { return nil, cause }}
-	if _, err := w.Run(t.Context(), nil, 1, nil); !errors.Is(err, cause) {
-		t.Errorf("Run: %v", err)
+	for before := range 3 {
+		round := 0
+		w := Workload{
+			ID: "W0", Goals: []Goal{{"engine", "speed", 2, true}},
+			Round: func(context.Context, *Bench) ([]Row, error) {
+				if round++; round > before {
+					return nil, cause
+				}
+				return []Row{{"engine", []Metric{{"speed", 3}}}}, nil
+			},
+		}
+		result, err := w.Run(t.Context(), nil, 5, nil)
+		if !errors.Is(err, cause) || (result == nil) != (before == 0) {
+			t.Errorf("after %d rounds: %+v, %v", before, result, err)
+		}
+		if result != nil && (result.Rounds != before || result.Median("engine", "speed") != 3 || !result.Goals[0].Met) {
+			t.Errorf("after %d rounds: %+v", before, result)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -115,27 +116,35 @@ func measure(ctx context.Context, s settings, chosen []workload.Workload, stdout
 			err = closeErr
 		}
 	}()
-	results := []*workload.Result{}
-	for _, w := range chosen {
-		result, err := w.Run(ctx, bench, s.rounds, progress(stderr, w.ID, s.rounds))
-		clearProgress(stderr)
-		if err != nil {
-			return err
+	return report(s.json, stdout, func(tell func(*workload.Result) error) error {
+		for _, w := range chosen {
+			result, err := w.Run(ctx, bench, s.rounds, progress(stderr, w.ID, s.rounds))
+			clearProgress(stderr)
+			if result != nil {
+				err = errors.Join(err, tell(result))
+			}
+			if err != nil {
+				return err
+			}
 		}
-		results = append(results, result)
-		if s.json {
-			continue
-		}
-		if err := result.WriteTable(stdout); err != nil {
-			return err
-		}
-	}
-	if !s.json {
 		return nil
+	})
+}
+
+// report tells results as tables, each at once, or as one JSON array. What was measured before an
+// error or an interrupt is told too.
+func report(asJSON bool, stdout io.Writer, run func(tell func(*workload.Result) error) error) error {
+	if !asJSON {
+		return run(func(result *workload.Result) error { return result.WriteTable(stdout) })
 	}
+	results := []*workload.Result{}
+	err := run(func(result *workload.Result) error {
+		results = append(results, result)
+		return nil
+	})
 	encoder := json.NewEncoder(stdout)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(results)
+	return errors.Join(err, encoder.Encode(results))
 }
 
 // progress tells a person at a terminal which round runs; elsewhere it is nil.

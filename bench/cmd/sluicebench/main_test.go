@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,6 +63,22 @@ func TestMissingEngineExitsWithOne(t *testing.T) {
 	text, err := os.ReadFile(output.Name())
 	if err != nil || !bytes.Contains(text, []byte("no-such-engine")) {
 		t.Errorf("stderr: %s, %v", text, err)
+	}
+}
+
+func TestWhatWasMeasuredBeforeAnErrorIsTold(t *testing.T) {
+	cause := errors.New("cause")
+	for _, asJSON := range []bool{false, true} {
+		var output bytes.Buffer
+		err := report(asJSON, &output, func(tell func(*workload.Result) error) error {
+			if err := tell(&workload.Result{Workload: "W0"}); err != nil {
+				return err
+			}
+			return cause
+		})
+		if !errors.Is(err, cause) || !strings.Contains(output.String(), "W0") || asJSON != json.Valid(output.Bytes()) {
+			t.Errorf("JSON %v: %v, %s", asJSON, err, output.String())
+		}
 	}
 }
 

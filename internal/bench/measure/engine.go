@@ -22,7 +22,7 @@ type Engine struct {
 // StartEngine starts the engine with the settings and the ends that a load asks for. The caller
 // closes or kills it.
 func (s *Session) StartEngine(ctx context.Context, l Load) (*Engine, error) {
-	config, err := s.WriteConfig(s.Attached(), l)
+	config, err := s.WriteConfig(s.attached(l), l)
 	if err != nil {
 		return nil, err
 	}
@@ -43,9 +43,11 @@ func (s *Session) StartEngine(ctx context.Context, l Load) (*Engine, error) {
 }
 
 // Attached is the part of a configuration that attaches the engine to the session's server.
-func (s *Session) Attached() string {
-	return "llama_server: {url: " + quote(s.url) + "}\n" +
-		"models: [{name: default}]\nagents: [{name: assistant, model: default}]\n"
+func (s *Session) Attached() string { return s.attached(Load{}) }
+
+func (s *Session) attached(l Load) string {
+	return "llama_server: {url: " + quote(s.url) + "}\nmodels: [{name: default}]\n" +
+		fmt.Sprintf("agents: [{name: assistant, model: default, max_tokens: %d}]\n", l.maxTokens)
 }
 
 // WriteConfig writes a configuration with a data folder of its own and returns its path. The model

@@ -12,7 +12,7 @@ import (
 // Load is what a program has to go through. Its zero value is one chat of 2,000,000 tokens as fast as
 // they are read by a fast reader.
 type Load struct {
-	Tokens  int           // of each stream; 0 for 2,000,000, with During for as many as there is time for
+	Tokens  int           // of each stream; 0 for 2,000,000, with During or an own server for any number
 	Rate    float64       // tokens per second of each stream, 0 for as fast as they are read
 	During  time.Duration // how long each stream lasts at most, 0 for as long as it takes
 	Streams int           // chats at once; 0 is 1
@@ -27,6 +27,8 @@ type Load struct {
 
 	SampleEvery time.Duration // how often Sample is taken; 0 is never
 	Progress    func(Sample)  // called with each Sample, by a goroutine of the run; may be nil
+
+	maxTokens int // of an answer that a server of the user's own gives; 0 leaves it to that
 }
 
 const (

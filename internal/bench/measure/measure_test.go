@@ -143,6 +143,14 @@ func TestServerOfTheUsersOwn(t *testing.T) {
 			t.Errorf("%s: %+v", reader, r)
 		}
 	}
+	for _, l := range []Load{{Rate: 1}, {During: time.Second}} {
+		if _, err := s.Run(t.Context(), l); err == nil || !strings.Contains(err.Error(), "a server of your own") {
+			t.Errorf("%+v: %v", l, err)
+		}
+	}
+	if config := s.attached(Load{maxTokens: 7}); !strings.Contains(config, "max_tokens: 7") {
+		t.Errorf("the number of tokens isn't told: %s", config)
+	}
 	if err := server.Close(); err != nil {
 		t.Error(err)
 	}

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"sluice/internal/bench/clock"
@@ -14,6 +15,12 @@ import (
 func (s *Session) Run(ctx context.Context, l Load) (*Result, error) {
 	if err := l.Check(); err != nil {
 		return nil, err
+	}
+	if s.ownServer() {
+		if l.Rate > 0 || l.During > 0 {
+			return nil, errors.New("a server of your own sends at its own rate and until it is done: leave out the rate and the duration")
+		}
+		l.maxTokens = l.Tokens
 	}
 	l = l.withDefaults()
 	e, err := s.StartEngine(ctx, l)
