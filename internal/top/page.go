@@ -69,7 +69,7 @@ func (p page) head() []string {
 
 func (p page) name() string {
 	s := p.now
-	left := fmt.Sprintf("sluice %s  pid %d  up %s  %s", s.Version, s.PID, span(s.Uptime.Truncate(time.Second)), p.address)
+	left := fmt.Sprintf("sluice %s  pid %d  up %s  %s", s.Version, s.PID, uptime(s.Uptime), p.address)
 	if p.notice == "" {
 		return p.paint.title(left)
 	}
@@ -95,17 +95,13 @@ func (p page) queue() []string {
 	return []string{waiting, detail + p.otherBounds()}
 }
 
-// otherBounds names the bounds that aren't the bar's, where there is room for them.
+// otherBounds names the bound that isn't the bar's, where there is room for it. That of frames is in
+// force with on_full: drop alone, which the engine doesn't tell.
 func (p page) otherBounds() string {
-	b := p.now.Bounds
-	var text string
-	if p.width >= 110 && b.GuaranteedBytes > 0 {
-		text += "; results up to " + limit(b.GuaranteedBytes) + " more"
+	if b := p.now.Bounds; p.width >= 110 && b.GuaranteedBytes > 0 {
+		return "; results up to " + limit(b.GuaranteedBytes) + " more"
 	}
-	if b.QueueFrames > 0 {
-		text += "; " + count(b.QueueFrames) + " frames at most"
-	}
-	return text
+	return ""
 }
 
 // barWidth leaves room for the text around the bar.

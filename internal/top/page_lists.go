@@ -38,18 +38,18 @@ func (p page) stages() []string {
 			items, busy = rate(r.Items), percent(r.Busy)
 		}
 		busy = p.paint.warnIf(r.Busy >= 0.5, right(busy, 7))
-		lines = append(lines, fit(g.Name, 11)+right(items, 10)+busy+right(span(mean(g.Busy, g.Count)), 9))
+		lines = append(lines, fit(g.Name, 11)+right(items, 10)+busy+right(mean(g.Busy, g.Count), 9))
 	}
 	return lines
 }
 
 // mean is the time of one of n, since the engine began: the counters' milliseconds are too coarse for
-// the mean of a moment.
-func mean(total time.Duration, n int64) time.Duration {
-	if n <= 0 {
-		return 0
+// the mean of a moment, and for that of a few.
+func mean(total time.Duration, n int64) string {
+	if n <= 0 || total <= 0 {
+		return "-"
 	}
-	return total / time.Duration(n)
+	return span(total / time.Duration(n))
 }
 
 // stalls counts the stalls by their cause, and names the last ones. Causes of which one was counted
@@ -58,7 +58,7 @@ func (p page) stalls() []string {
 	lines := []string{p.paint.heading(fmt.Sprintf("%-10s%8s%10s%10s", "STALLS", "count", "time", "each"))}
 	for i, cause := range Causes {
 		s := p.now.Stalls[i]
-		line := fmt.Sprintf("%-10s%s%s%s", cause, right(count(s.Count), 8), right(span(s.Time), 10), right(span(mean(s.Time, s.Count)), 10))
+		line := fmt.Sprintf("%-10s%s%s%s", cause, right(count(s.Count), 8), right(span(s.Time), 10), right(mean(s.Time, s.Count), 10))
 		lines = append(lines, p.paint.warnIf(p.rates.Stalls[i] > 0, line))
 	}
 	recent := p.now.Recent

@@ -128,6 +128,11 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
 }
 
+// uptime is span in whole seconds.
+func uptime(d time.Duration) string {
+	return strings.Replace(span(d.Truncate(time.Second)), ".0 s", " s", 1)
+}
+
 // percent writes a share of 1.
 func percent(share float64) string {
 	if share > 0 && share < 0.01 {
