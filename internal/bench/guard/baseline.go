@@ -43,29 +43,30 @@ type Entry struct {
 // Session holds the ratios of all rounds of one measurement, by figure.
 type Session map[string][]float64
 
-// ReadBaseline reads a baseline. A missing one is an empty one where it may be missing.
-func ReadBaseline(path string, mayMiss bool) (*Baseline, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) && mayMiss {
+// readBaseline reads the baseline. Where it is to be written, a missing one and one of another
+// version are empty ones.
+func (o Options) readBaseline() (*Baseline, error) {
+	text, err := os.ReadFile(o.Baseline)
+	if errors.Is(err, fs.ErrNotExist) && o.Update {
 		return &Baseline{}, nil
 	}
 	if err != nil {
-		return nil, usageError("the baseline can't be read: %v (write one with -update)", err)
+		return nil, usageError("the baseline can't be read: %v (write one with %s)", err, o.UpdateBy)
 	}
 	var b Baseline
-	if err := json.Unmarshal(text, &b); err != nil || b.Format != baselineFormat {
-		return nil, usageError("%s is no baseline of the guard: name another file, or remove it and write one with -update", path)
+	if err := json.Unmarshal(text, &b); b.Format != baselineFormat || err != nil && b.Version == baselineVersion {
+		return nil, usageError("%s is no baseline of the guard: name another file, or remove it and write one with %s", o.Baseline, o.UpdateBy)
 	}
-	if b.Version != baselineVersion {
-		if mayMiss {
-			return &Baseline{}, nil
-		}
-		return nil, usageError("%s is a baseline of version %d, this program compares version %d: write it anew with -update",
-			path, b.Version, baselineVersion)
+	switch {
+	case b.Version != baselineVersion && o.Update:
+		return &Baseline{}, nil
+	case b.Version != baselineVersion:
+		return nil, usageError("%s is a baseline of version %d, this program compares version %d: write it anew with %s",
+			o.Baseline, b.Version, baselineVersion, o.UpdateBy)
 	}
 	for _, entry := range b.Entries {
 		if err := entry.check(); err != nil {
-			return nil, usageError("%s: %v: write it anew with -update", path, err)
+			return nil, usageError("%s: %v: remove it and write it anew with %s", o.Baseline, err, o.UpdateBy)
 		}
 	}
 	return &b, nil

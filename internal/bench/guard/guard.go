@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 )
 
 // Options tell what is guarded. Engine, LoadServer, Peer and Baseline are needed.
@@ -31,6 +32,7 @@ type Options struct {
 	Record   string // where the run is written when the baseline doesn't know the machine; empty is DefaultRecord
 	Results  string // where the run is written in Go's benchmark format; empty writes none
 	Summary  string // file to which a summary in Markdown is appended; empty writes none
+	UpdateBy string // the flag of the caller that sets Update, for messages; empty is -update
 
 	Output   io.Writer             // for the table and the verdict; nil discards
 	Progress func(Progress)        // called before each round, by the caller's goroutine; may be nil
@@ -81,11 +83,24 @@ func Run(ctx context.Context, options Options) (Verdict, error) {
 	} else {
 		err = g.compare(ctx)
 	}
+	if err != nil {
+		awaitInterrupt(ctx)
+	}
 	err = errors.Join(err, g.meter.Close())
 	if ctx.Err() != nil { // whatever else went wrong then came of it
 		g.verdict.Interrupted, g.verdict.Regressed, err = true, false, nil
 	}
 	return g.verdict, errors.Join(err, g.report())
+}
+
+// interruptGrace is how long an error may come before the interrupt that caused it: a terminal sends
+// Ctrl-C to the engine too.
+const interruptGrace = 300 * time.Millisecond
+
+func awaitInterrupt(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, interruptGrace)
+	defer cancel()
+	<-ctx.Done()
 }
 
 // meter measures one round of some groups of figures.
@@ -112,7 +127,8 @@ func newGuarding(options Options) (*guarding, error) {
 	if options.machine == nil {
 		options.machine = ThisMachine
 	}
-	baseline, err := ReadBaseline(options.Baseline, options.Update)
+	options.UpdateBy = cmp.Or(options.UpdateBy, "-update")
+	baseline, err := options.readBaseline()
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func TestUnknownMachineIsRecorded(t *testing.T) {
 	if want := "measured on one, 2 cores, linux/amd64, written to " + options.Record; !strings.Contains(output.String(), want) {
 		t.Errorf("%q", output.String())
 	}
-	record, err := ReadBaseline(options.Record, false)
+	record, err := Options{Baseline: options.Record}.readBaseline()
 	if err != nil || record.Entry(v.Machine) == nil {
 		t.Errorf("%+v, %v", record, err)
 	}
@@ -149,6 +149,7 @@ func TestWhatAPersonHasToMendIsToldInOneLine(t *testing.T) {
 		want     string
 	}{
 		"other version": {`{"format":"sluice bench guard","version":7}`, nil, "version 7, this program compares version 1: write it anew with -update"},
+		"other entries": {`{"format":"sluice bench guard","version":2,"entries":{}}`, nil, "is a baseline of version 2"},
 		"no baseline":   {`[]`, nil, "is no baseline of the guard"},
 		"other JSON":    {`{"version":1}`, nil, "is no baseline of the guard"},
 		"empty entry":   {`{"format":"sluice bench guard","version":1,"entries":[{}]}`, nil, "nothing was measured"},
@@ -196,7 +197,7 @@ func TestBaselineKeepsOtherMachines(t *testing.T) {
 	other := one
 	other.Machine.Cores = 4
 	for _, entry := range []Entry{one, other, one} {
-		b, err := ReadBaseline(path, true)
+		b, err := Options{Baseline: path, Update: true}.readBaseline()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +206,7 @@ func TestBaselineKeepsOtherMachines(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b, err := ReadBaseline(path, false)
+	b, err := Options{Baseline: path}.readBaseline()
 	if err != nil || len(b.Entries) != 2 || b.Entry(other.Machine).Sessions[0][DropCPU][1] != 0.25 {
 		t.Errorf("%+v, %v", b, err)
 	}

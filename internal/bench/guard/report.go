@@ -35,7 +35,7 @@ func (v Verdict) Sentence() string {
 	case len(v.Findings) == 0 && v.Written != "":
 		return fmt.Sprintf("measured on %s, written to %s", v.Machine, v.Written)
 	case len(v.Findings) == 0:
-		return "the baseline has none of these figures: write it anew with -update"
+		return "there was nothing to compare: the baseline has none of these figures"
 	}
 	return "not regressed"
 }

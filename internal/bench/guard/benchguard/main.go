@@ -30,8 +30,10 @@ func main() {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case roleLoadServer:
+			signal.Ignore(os.Interrupt) // it is for the guard to act on
 			os.Exit(played(load.ServeUntilEnd(os.Stdin, os.Stdout)))
 		case rolePeer:
+			signal.Ignore(os.Interrupt)
 			os.Exit(played(guard.RunPeer(os.Args[2:], os.Stdin, os.Stdout)))
 		}
 	}
