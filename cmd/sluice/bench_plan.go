@@ -14,7 +14,7 @@ import (
 
 const (
 	// benchSampleEvery is how often the charts over time get a point.
-	benchSampleEvery = 100 * time.Millisecond
+	benchSampleEvery = 50 * time.Millisecond
 	// pacedSeconds is how much of a given rate is measured when nothing says how much.
 	pacedSeconds = 10
 	// ownServerTokens is how long an answer of the user's own server is when nothing says how long.
@@ -28,6 +28,8 @@ const (
 // benchLoad is one run of a benchmark.
 type benchLoad struct {
 	label string
+	// again is another run of a load that was measured before, which tells how much runs differ.
+	again bool
 	measure.Load
 }
 
@@ -59,10 +61,28 @@ func (f *benchFlags) plan(ownServer bool) (loads []benchLoad, err error) {
 	if len(loads) == 0 {
 		return nil, fmt.Errorf("--reader: give at least one of %s", strings.Join(host.Readers, ", "))
 	}
-	if !f.paced && !ownServer {
+	if ownServer {
+		return loads, nil
+	}
+	if f.rate == 0 && f.duration == 0 && seen[host.ReaderFast] {
+		loads = f.interleaved(loads)
+	}
+	if !f.paced {
 		loads = append(loads, f.probe())
 	}
 	return loads, nil
+}
+
+// interleaved puts another run of the fast reader after every other reader, since those of unpaced
+// streams alone differ by what else the machine does.
+func (f *benchFlags) interleaved(loads []benchLoad) (more []benchLoad) {
+	for _, l := range loads {
+		more = append(more, l)
+		if l.Reader.Reader != host.ReaderFast {
+			more = append(more, benchLoad{label: "fast again", again: true, Load: f.load(host.ReaderFast, false)})
+		}
+	}
+	return more
 }
 
 func (f *benchFlags) load(reader string, ownServer bool) measure.Load {
@@ -96,7 +116,7 @@ func (f *benchFlags) probe() benchLoad {
 	if f.tokens > 0 {
 		l.Tokens = min(f.tokens, probeTokens)
 	}
-	return benchLoad{fmt.Sprintf("fast at %d/s", probeRate), l}
+	return benchLoad{label: fmt.Sprintf("fast at %d/s", probeRate), Load: l}
 }
 
 // newReport returns a report without runs.

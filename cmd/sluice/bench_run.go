@@ -39,7 +39,7 @@ func (b *bench) run(ctx context.Context, target benchTarget) error {
 	defer b.console.clear()
 	for index, l := range b.plan {
 		position := fmt.Sprintf("%d/%d", index+1, len(b.plan))
-		b.report.Runs = append(b.report.Runs, b.measure(ctx, session, l, position))
+		b.add(l, b.measure(ctx, session, l, position))
 		if b.report.Interrupted {
 			break
 		}
@@ -49,6 +49,17 @@ func (b *bench) run(ctx context.Context, target benchTarget) error {
 		return err
 	}
 	return nil
+}
+
+// add puts a run into the report. One that only repeats another is told of where it went wrong.
+func (b *bench) add(l benchLoad, run *report.Run) {
+	whole := run.Error == "" && run.Cut == ""
+	if whole && l.Reader.Reader == host.ReaderFast && l.Rate == b.report.Setting.Rate && run.StreamSeconds > 0 {
+		b.report.FastSeconds = append(b.report.FastSeconds, run.StreamSeconds)
+	}
+	if !l.again || run.Error != "" {
+		b.report.Runs = append(b.report.Runs, run)
+	}
 }
 
 // interruptGrace is how long an error may come before the interrupt that caused it: a terminal sends

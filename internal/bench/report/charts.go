@@ -10,7 +10,9 @@ import (
 func (r *Report) charts() ([]*chart, error) {
 	var drawn []*chart
 	var failed error
-	for _, make := range []func() (*chart, error){r.rateChart, r.waitingChart, r.streamChart, r.memoryChart, r.latencyChart} {
+	for _, make := range []func() (*chart, error){
+		r.rateChart, r.waitingChart, r.streamChart, r.memoryChart, r.processorChart, r.latencyChart,
+	} {
 		c, err := make()
 		failed = errors.Join(failed, err)
 		if c != nil {
@@ -42,7 +44,7 @@ func (r *Report) rateChart() (*chart, error) {
 		seconds = func(run *Run) float64 { return run.Seconds }
 		values = func(t timeline) []float64 { return t.receivedRate }
 	}
-	return r.timeChart(title, note+" Sampled every 100 ms.", seconds, values)
+	return r.timeChart(title, note, seconds, values)
 }
 
 func (r *Report) waitingChart() (*chart, error) {
@@ -62,13 +64,13 @@ func (r *Report) timeChart(title, note string, seconds func(*Run) float64, value
 	if longest == 0 {
 		return nil, nil
 	}
-	size := step(longest)
+	axis := niceTicks(longest)
 	var series [][]float64
 	for _, run := range runs {
-		series = append(series, values(newTimeline(run.Result, size, longest)))
+		series = append(series, values(newTimeline(run.Result, axis)))
 	}
 	readers, names := named(runs)
-	return lines(title, note, readers, names, size, series)
+	return lines(title, note, readers, names, axis, series)
 }
 
 func named(runs []*Run) (readers, names []string) {
@@ -90,6 +92,11 @@ func (r *Report) streamChart() (*chart, error) {
 func (r *Report) memoryChart() (*chart, error) {
 	return r.comparison("How much memory it took", "Peak RSS of the engine, by reader. What a reader has not taken yet is part of it.",
 		func(run *Run) float64 { return float64(run.PeakRSS) }, func(bytes float64) string { return byteSize(int64(bytes)) })
+}
+
+func (r *Report) processorChart() (*chart, error) {
+	return r.comparison("What it cost the processor", "Time of the engine for each token, user and system, by reader.",
+		func(run *Run) float64 { return run.CPUSecondsPerMillion }, func(us float64) string { return digits(us) + " us" })
 }
 
 func (r *Report) comparison(title, note string, value func(*Run) float64, format func(float64) string) (*chart, error) {
@@ -118,13 +125,8 @@ func (r *Report) latencyChart() (*chart, error) {
 	if shown == nil {
 		return nil, nil
 	}
-	var labels []string
-	var values []float64
-	for _, bar := range shown.Latencies {
-		labels = append(labels, microseconds(bar.From))
-		values = append(values, 100*float64(bar.Count)/float64(max(1, shown.Latency.Count)))
-	}
 	note := "From the sending of a token to its receipt, reader " + shown.Label + ", in percent of the tokens. Half within " +
 		microseconds(shown.Latency.P50) + ", 99 % within " + microseconds(shown.Latency.P99) + ", 99.9 % within " + microseconds(shown.Latency.P999) + "."
-	return columns("How soon a token arrives", note, shown.Reader, labels, values, share)
+	labels, values := distribution(shown.Latencies)
+	return columns("How soon a token arrives", note, shown.Reader, labels, barsPerLabel, values, share)
 }

@@ -2,85 +2,130 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"sluice/internal/bench/host"
 )
 
-// Headlines say in plain words what the runs came to: what kept and cost the slowest readers first,
-// then how fast the engine is.
-func (r *Report) Headlines() (lines []string) {
-	for _, run := range r.Runs {
-		if run.slow() && run.whole() {
-			lines = append(lines, r.readerHeadline(run))
-		}
+// Headline is a sentence for everybody and the figures behind it.
+type Headline struct {
+	Says, Figures string
+}
+
+// String returns both as one sentence.
+func (h Headline) String() string {
+	if h.Figures == "" {
+		return h.Says + "."
 	}
-	for _, run := range r.Runs {
-		if run.Result != nil && run.Reader == host.ReaderFast {
-			lines = append(lines, fastHeadline(run))
+	return h.Says + ": " + h.Figures + "."
+}
+
+// headlineOrder puts first what people ask first.
+var headlineOrder = []string{
+	host.ReaderStalled, host.ReaderThrottled, host.ReaderTrickle, host.ReaderBursty, host.ReaderClosed, host.ReaderFast,
+}
+
+// Headlines say in plain words what the runs came to: what the slow readers cost, then how fast the
+// engine is, then what went wrong.
+func (r *Report) Headlines() (lines []Headline) {
+	for _, reader := range headlineOrder {
+		for _, run := range r.measured() {
+			switch {
+			case run.Reader != reader || run.Cut != "":
+			case reader == host.ReaderFast:
+				lines = append(lines, r.fastHeadline(run))
+			default:
+				lines = append(lines, r.slowHeadline(run))
+			}
 		}
 	}
 	for _, run := range r.Runs {
 		if run.Error != "" {
-			lines = append(lines, fmt.Sprintf("The run %q failed: %s.", run.Label, run.Error))
+			lines = append(lines, Headline{"The run " + run.Label + " failed", run.Error})
 		}
 	}
 	if len(lines) == 0 {
-		return []string{"No run came to its end."}
+		return []Headline{{Says: "No run came to its end"}}
 	}
 	return lines
 }
 
-func (r *Report) readerHeadline(run *Run) string {
-	text := "A reader that " + r.behaviour(run)
-	switch {
-	case run.OfFast > 0:
-		text += fmt.Sprintf(" cost the model %s of its time (%s against %s with a fast reader)",
-			percent(run.OfFast), span(run.StreamSeconds), span(run.StreamSeconds/run.OfFast))
-	case run.StreamSeconds > 0:
-		text += fmt.Sprintf(" let the model send %s in %s", counted(run.Sent, "token"), span(run.StreamSeconds))
-	default:
-		text += fmt.Sprintf(" had %s after %s", counted(run.Tokens, "token"), span(run.Seconds))
+func (r *Report) slowHeadline(run *Run) Headline {
+	who := "A reader that " + r.behaviour(run)
+	if run.OfFast == 0 {
+		return Headline{who + " had " + counted(run.Tokens, r.unit()) + " after " + span(run.Seconds) + ", " + fate(run), r.streamed(run)}
 	}
-	return text + ", and " + fate(run) + "."
+	cost := percent(run.OfFast)
+	if run.OfFast > 1 && run.StreamSeconds <= slices.Max(r.FastSeconds) {
+		cost = "0 % within this machine's noise"
+	}
+	return Headline{
+		who + " cost the model " + cost + ", " + fate(run),
+		"it streamed for " + span(run.StreamSeconds) + ", with a fast reader for " + r.fastSpan(),
+	}
+}
+
+func (r *Report) streamed(run *Run) string {
+	if run.StreamSeconds == 0 {
+		return ""
+	}
+	return "the model streamed for " + span(run.StreamSeconds)
+}
+
+// fastSpan tells how long the streams with a fast reader took.
+func (r *Report) fastSpan() string {
+	least, most := span(slices.Min(r.FastSeconds)), span(slices.Max(r.FastSeconds))
+	if least == most {
+		return least
+	}
+	return least + " to " + most
+}
+
+// unit is what is counted: a server of the user's own isn't asked for its tokens.
+func (r *Report) unit() string {
+	if r.ownServer() {
+		return "delta"
+	}
+	return "token"
 }
 
 // behaviour tells what a reader did, as measure and host define it.
 func (r *Report) behaviour(run *Run) string {
-	slow := duration(r.Setting.SlowSeconds)
+	slow := span(r.Setting.SlowSeconds)
 	switch run.Reader {
 	case host.ReaderThrottled:
 		return "took 64 KB/s for " + slow
 	case host.ReaderBursty:
-		return "paused for 100 ms between bursts for " + slow
+		return "paused for 100 ms between bursts"
 	case host.ReaderStalled:
 		return "stalled for " + slow
 	case host.ReaderTrickle:
 		return "took one byte a read for " + slow
-	case host.ReaderClosed:
-		return "went away"
 	}
-	return run.Reader
+	return "went away"
 }
 
 // fate tells what became of the text.
 func fate(run *Run) string {
 	switch {
 	case run.Lost > 0:
-		return counted(run.Lost, "token") + " of text never arrived"
+		return counted(run.Lost, "token") + " of text lost"
 	case run.Reader == host.ReaderClosed:
 		return "the engine went on serving"
 	}
-	return "no text was lost"
+	return "no text lost"
 }
 
-func fastHeadline(run *Run) string {
-	text := fmt.Sprintf("With a fast reader %s tokens a second went through", Scaled(run.EventsPerSecond()))
-	if run.CPUSecondsPerMillion > 0 {
-		text += fmt.Sprintf(", at %s us of processor time each", digits(run.CPUSecondsPerMillion))
-	}
+func (r *Report) fastHeadline(run *Run) Headline {
 	if run.Latency != nil {
-		text = fmt.Sprintf("At %s tokens a second half of them reached the reader within %s, 99 %% within %s",
-			Scaled(run.Rate*float64(run.Streams)), microseconds(run.Latency.P50), microseconds(run.Latency.P99))
+		return Headline{
+			fmt.Sprintf("At %s tokens a second half of them reach a fast reader within %s", grouped(int(run.Rate*float64(run.Streams))), microseconds(run.Latency.P50)),
+			"99 % within " + microseconds(run.Latency.P99) + ", 99.9 % within " + microseconds(run.Latency.P999),
+		}
 	}
-	return text + "."
+	h := Headline{Says: fmt.Sprintf("With a fast reader %s %ss a second went through", Scaled(run.EventsPerSecond()), r.unit())}
+	if run.CPUSecondsPerMillion > 0 {
+		h.Figures = digits(run.CPUSecondsPerMillion) + " us of the engine's processor time each"
+	}
+	return h
 }

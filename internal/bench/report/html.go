@@ -15,8 +15,8 @@ var page = template.Must(template.New("report").Parse(pageText))
 // pageData is what the template shows.
 type pageData struct {
 	*Report
-	Headline string
-	More     []string
+	Headline Headline
+	More     []Headline
 	Titles   []string
 	Rows     []row
 	Charts   []*chart

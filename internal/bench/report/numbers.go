@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Scaled returns a count with three digits that say something: 950, 1.23 k, 1.90 M.
@@ -81,9 +80,4 @@ func counted(count int, name string) string {
 		return "1 " + name
 	}
 	return grouped(count) + " " + name + "s"
-}
-
-// duration returns seconds as Go writes them, which is how they are given on the command line.
-func duration(seconds float64) string {
-	return time.Duration(seconds * float64(time.Second)).Round(time.Millisecond).String()
 }

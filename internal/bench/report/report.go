@@ -8,9 +8,9 @@ package report
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"time"
 
-	"sluice/internal/bench/host"
 	"sluice/internal/bench/measure"
 )
 
@@ -19,12 +19,16 @@ const Format = 1
 
 // Report is everything that is told of a benchmark.
 type Report struct {
-	Format      int       `json:"format"`
-	Engine      string    `json:"engine"` // version
-	Machine     Machine   `json:"machine"`
-	Started     time.Time `json:"started"`
-	Server      string    `json:"server"` // BuiltIn, or the URL of a server of the user's own
-	Setting     Setting   `json:"setting"`
+	Format  int       `json:"format"`
+	Engine  string    `json:"engine"` // version
+	Machine Machine   `json:"machine"`
+	Started time.Time `json:"started"`
+	Server  string    `json:"server"` // BuiltIn, or the URL of a server of the user's own
+	Setting Setting   `json:"setting"`
+	// FastSeconds are the stream times of all runs with a fast reader, at the setting's rate and in the
+	// order of their runs; those after the first one aren't among Runs. How much they differ is how much
+	// the machine's own noise is.
+	FastSeconds []float64 `json:"fast_stream_seconds,omitempty"`
 	Runs        []*Run    `json:"runs"`
 	Interrupted bool      `json:"interrupted"` // not all runs were made, or not to their end
 }
@@ -58,29 +62,21 @@ func (r *Run) Failed() bool {
 	return r.Error != "" || r.Result != nil && r.Lost > 0 && r.Policy != "drop"
 }
 
-// Compare tells every run how its stream went against the one with a fast reader at the same rate.
+// Compare tells every run how its stream went against the median of those with a fast reader.
 func (r *Report) Compare() {
+	if len(r.FastSeconds) == 0 {
+		return
+	}
+	sorted := slices.Sorted(slices.Values(r.FastSeconds))
+	median := (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 	for _, run := range r.Runs {
-		if fast := r.fast(run); fast != nil && run.whole() {
-			run.Result.Compare(fast.Result)
+		if median > 0 && run.whole() && run.Rate == r.Setting.Rate {
+			run.OfFast = run.StreamSeconds / median
 		}
 	}
-}
-
-// fast returns the run that another is compared with, nil when there is none.
-func (r *Report) fast(other *Run) *Run {
-	for _, run := range r.Runs {
-		if run.whole() && other.Result != nil && run.Reader == host.ReaderFast && run.Rate == other.Rate {
-			return run
-		}
-	}
-	return nil
 }
 
 func (r *Run) whole() bool { return r.Result != nil && r.Cut == "" && r.Error == "" }
-
-// slow reports whether a run tells what a slow reader costs.
-func (r *Run) slow() bool { return r.Result != nil && r.Reader != host.ReaderFast }
 
 // EventsPerSecond is how many tokens a second the server could send, 0 where that isn't known. Where
 // only the receipt is seen, it is how many came.

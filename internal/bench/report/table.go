@@ -164,7 +164,7 @@ func (r *Report) setting() string {
 		parts = append(parts, counted(s.Tokens, "token")+" each")
 	}
 	if s.DurationSeconds > 0 {
-		parts = append(parts, "at most "+duration(s.DurationSeconds))
+		parts = append(parts, "at most "+span(s.DurationSeconds))
 	}
 	if s.Rate > 0 {
 		parts = append(parts, Scaled(s.Rate)+" tokens/s")

@@ -2,77 +2,70 @@ package report
 
 import (
 	"math"
+	"slices"
 
 	"sluice/internal/bench/measure"
 )
 
-// timelinePoints is how many steps a chart over time has at most.
-const timelinePoints = 120
-
 // timeline is what a run did at even steps, from 0 on.
 type timeline struct {
-	sentRate     []float64 // tokens per second during the step before; NaN after the last token was sent
-	receivedRate []float64 // the same of what was received, to the end
+	sentRate     []float64 // tokens per second; NaN after the last token was sent
+	receivedRate []float64 // the same of what was received; NaN after the end
 	waiting      []float64 // tokens that were sent and not yet received; NaN after the end
 }
 
-// step returns the step in seconds that shows the given time with enough points, one that a person
-// can count in.
-func step(seconds float64) float64 {
-	least := max(seconds/timelinePoints, 0.02)
-	size := math.Pow(10, math.Floor(math.Log10(least)))
-	for _, factor := range []float64{1, 2, 5} {
-		if size*factor >= least*0.999 {
-			return size * factor
+// newTimeline interpolates between the samples of a run.
+func newTimeline(r *measure.Result, axis ticks) timeline {
+	var sent, received, waiting curve
+	before := measure.Sample{}
+	waiting.add(0, 0)
+	for _, sample := range r.Samples {
+		if length := sample.Seconds - before.Seconds; length > 0 {
+			middle := before.Seconds + length/2
+			if sample.Sent < int64(r.Sent) || before.Sent == 0 { // the stream may have ended before the last sample
+				sent.add(middle, float64(sample.Sent-before.Sent)/length)
+			}
+			received.add(middle, float64(sample.Received-before.Received)/length)
+			waiting.add(sample.Seconds, float64(max(0, sample.Sent-sample.Received)))
 		}
+		before = sample
 	}
-	return size * 10
+	if r.Seconds > before.Seconds {
+		waiting.add(r.Seconds, float64(r.Sent-r.Tokens-r.Lost))
+	}
+	return timeline{sent.points(axis), received.points(axis), waiting.points(axis)}
 }
 
-// newTimeline interpolates the samples of a run, which needs at least one.
-func newTimeline(r *measure.Result, step, seconds float64) timeline {
-	samples := append([]measure.Sample{{}}, r.Samples...)
-	if last := samples[len(samples)-1]; r.Seconds > last.Seconds {
-		samples = append(samples, measure.Sample{Seconds: r.Seconds, Sent: int64(r.Sent), Received: int64(r.Tokens)})
-	}
-	end := samples[len(samples)-1].Seconds
-	var t timeline
-	earlierSent, earlierReceived := 0.0, 0.0
-	for index := 1; float64(index)*step < seconds+step; index++ {
-		at := float64(index) * step
-		sent, received := interpolate(samples, at)
-		t.sentRate = append(t.sentRate, during(at-step < end && earlierSent < float64(r.Sent), (sent-earlierSent)/step))
-		t.receivedRate = append(t.receivedRate, during(at-step < end, (received-earlierReceived)/step))
-		t.waiting = append(t.waiting, during(at-step < end, max(0, sent-received)))
-		earlierSent, earlierReceived = sent, received
-	}
-	return t
+// curve is a line through points whose times grow.
+type curve struct {
+	times, values []float64
 }
 
-func during(there bool, value float64) float64 {
-	if !there {
+func (c *curve) add(time, value float64) {
+	c.times, c.values = append(c.times, time), append(c.values, value)
+}
+
+// points returns the line at even steps from 0 on: before its first point it is level, and after its
+// last point there is nothing, which is NaN.
+func (c *curve) points(axis ticks) []float64 {
+	points := make([]float64, axis.steps()+1)
+	for index := range points {
+		points[index] = c.at(float64(index)*axis.step(), axis.step())
+	}
+	return points
+}
+
+// at returns the value at a time; one that is less than a step after the end is the last.
+func (c *curve) at(time, step float64) float64 {
+	after, found := slices.BinarySearch(c.times, time)
+	switch last := len(c.times) - 1; {
+	case last < 0 || time >= c.times[last]+step:
 		return math.NaN()
+	case after > last:
+		return c.values[last]
+	case found || after == 0:
+		return c.values[after]
 	}
-	return value
-}
-
-// interpolate returns how many tokens were sent and received at a time.
-func interpolate(samples []measure.Sample, at float64) (sent, received float64) {
-	for index, after := range samples {
-		if after.Seconds < at {
-			continue
-		}
-		if index == 0 || after.Seconds == at {
-			return float64(after.Sent), float64(after.Received)
-		}
-		before := samples[index-1]
-		part := (at - before.Seconds) / (after.Seconds - before.Seconds)
-		return between(before.Sent, after.Sent, part), between(before.Received, after.Received, part)
-	}
-	last := samples[len(samples)-1]
-	return float64(last.Sent), float64(last.Received)
-}
-
-func between(before, after int64, part float64) float64 {
-	return float64(before) + part*float64(after-before)
+	part := (time - c.times[after-1]) / (c.times[after] - c.times[after-1])
+	return c.values[after-1] + part*(c.values[after]-c.values[after-1])
 }
