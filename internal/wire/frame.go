@@ -44,6 +44,9 @@ type Frame struct {
 	// will append; the bounds count it so.
 	Deferred Deferred
 	Cost     int
+	// Shared is how much of Cost is memory that waits anyway, for another frame of the request: the
+	// bounds on what waits don't count it.
+	Shared int
 	// Event is the name that the log gives when the frame is dropped.
 	Event string
 }

@@ -76,7 +76,7 @@ func (s *Sink) acceptLocked(l *Lane, f *wire.Frame) {
 // appendOrDropLocked is the Drop policy: no merging, and an arriving event is dropped when the FIFO
 // is full.
 func (s *Sink) appendOrDropLocked(l *Lane, f *wire.Frame) {
-	if l.box.frames >= s.options.QueueFrames || s.events+int64(cost(f)) > s.options.PendingBytes {
+	if l.box.frames >= s.options.QueueFrames || s.events+weight(f) > s.options.PendingBytes {
 		s.dropLocked(l, f.Event)
 		return
 	}
@@ -118,7 +118,7 @@ func (s *Sink) mergeLocked(l *Lane, last *entry, text []byte) bool {
 }
 
 func (s *Sink) replaceLocked(l *Lane, last *entry, f *wire.Frame) bool {
-	if s.events+int64(cost(f)-last.size) > s.options.PendingBytes {
+	if s.events+weight(f)-last.weight() > s.options.PendingBytes {
 		return false
 	}
 	s.removeLocked(l.box)
@@ -129,7 +129,7 @@ func (s *Sink) replaceLocked(l *Lane, last *entry, f *wire.Frame) bool {
 // makeRoomLocked queues an event; where the bound is reached, the newest waiting event of the
 // request that holds most is given up for it, which may be the arriving one itself.
 func (s *Sink) makeRoomLocked(l *Lane, f *wire.Frame) {
-	need := int64(cost(f))
+	need := weight(f)
 	for s.events+need > s.options.PendingBytes {
 		victim := s.turns.fattest(l.box.eventBytes + need)
 		if victim == nil {
@@ -158,10 +158,10 @@ func (s *Sink) appendLocked(box *mailbox, l *Lane, f *wire.Frame) {
 	}
 	s.frames++
 	if f.Class == wire.Guaranteed {
-		s.guaranteed += int64(cost(f))
+		s.guaranteed += weight(f)
 		s.holdLocked()
 	} else {
-		s.events += int64(cost(f))
+		s.events += weight(f)
 	}
 	if box != &s.replies {
 		s.turns.join(box)
@@ -186,7 +186,7 @@ func (s *Sink) extendsLocked(box *mailbox, l *Lane, f *wire.Frame) bool {
 func (s *Sink) removeLocked(box *mailbox) entry {
 	e := box.removeNewestEvent(&s.pages)
 	s.frames -= int64(e.frames)
-	s.events -= int64(e.size)
+	s.events -= e.weight()
 	if e.followed {
 		s.followed = time.Time{}
 	}

@@ -165,3 +165,23 @@ func TestInFlightCountsAsPending(t *testing.T) {
 		})
 	}
 }
+
+// TestSharedMemoryIsNotCountedTwice: an event that repeats the whole answer costs no text.
+func TestSharedMemoryIsNotCountedTwice(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, w := blocked(t, Options{PendingBytes: 1000})
+		l := s.Lane("1")
+		mustPut(t, l, event("1", 0, 700))
+		repeats := counted("1", 1)
+		repeats.Class, repeats.Cost, repeats.Shared = wire.BestEffort, 900, 800
+		mustPut(t, l, repeats)
+		if q := s.Stats().Queue; q.Bytes > 1000 {
+			t.Errorf("%+v", q)
+		}
+		mustFinish(t, l, counted("1", 2))
+		got := parse(t, bytes.Join(append([][]byte{w.take()}, w.rest(t, s)...), nil))
+		if len(got) != 4 || got[3].Dropped != 0 || got[3].Sent != 2 {
+			t.Errorf("%+v", got)
+		}
+	})
+}

@@ -9,6 +9,7 @@ type entry struct {
 	page       *page  // holds the bytes, or the deferred line
 	event      string // the event's name, for the log
 	at, size   int    // the bytes page.buf[at:at+size]; of a deferred line size is its cost
+	shared     int    // the part of size that the bounds don't count, of a deferred line
 	text, tail int32  // bytes of text and behind it, of a mergeable line
 	frames     int32
 	key        uint32
@@ -18,7 +19,13 @@ type entry struct {
 
 func (e *entry) guaranteed() bool { return e.class == wire.Guaranteed }
 
-// cost is what the bounds count for a frame.
+// weight is what the bounds count for an entry, in bytes.
+func (e *entry) weight() int64 { return int64(e.size - e.shared) }
+
+// weight is what the bounds count for a frame, in bytes.
+func weight(f *wire.Frame) int64 { return int64(cost(f) - f.Shared) }
+
+// cost is the size of a frame's line, which of a deferred one is an estimate.
 func cost(f *wire.Frame) int {
 	if f.Deferred != nil {
 		return f.Cost
@@ -45,7 +52,7 @@ func (m *mailbox) empty() bool { return m.entries.len() == 0 }
 func (m *mailbox) append(p *pages, l *Lane, f *wire.Frame) {
 	size := cost(f)
 	e := m.entries.push()
-	*e = entry{owner: l, event: f.Event, size: size, frames: 1, key: f.Key, class: f.Class}
+	*e = entry{owner: l, event: f.Event, size: size, shared: f.Shared, frames: 1, key: f.Key, class: f.Class}
 	if f.Deferred != nil {
 		e.page = &page{deferred: f.Deferred}
 	} else {
@@ -57,7 +64,7 @@ func (m *mailbox) append(p *pages, l *Lane, f *wire.Frame) {
 		e.page.add(f)
 	}
 	e.page.entries++
-	m.countLine(e, size)
+	m.countLine(e, e.weight())
 }
 
 // extend adds an encoded line to the last entry: a flood of lines then costs little more than its
@@ -67,13 +74,13 @@ func (m *mailbox) extend(f *wire.Frame) {
 	e.page.add(f)
 	e.size += size
 	e.frames++
-	m.countLine(e, size)
+	m.countLine(e, int64(size))
 }
 
-func (m *mailbox) countLine(e *entry, size int) {
+func (m *mailbox) countLine(e *entry, weight int64) {
 	m.frames++
 	if !e.guaranteed() {
-		m.eventBytes += int64(size)
+		m.eventBytes += weight
 	}
 }
 
@@ -102,7 +109,7 @@ func (m *mailbox) drop(p *pages) {
 func (m *mailbox) forget(e *entry) {
 	m.frames -= int(e.frames)
 	if !e.guaranteed() {
-		m.eventBytes -= int64(e.size)
+		m.eventBytes -= e.weight()
 	}
 }
 

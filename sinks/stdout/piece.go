@@ -46,9 +46,9 @@ func (p *piece) add(e *entry) {
 	}
 	p.planned += e.size
 	if e.guaranteed() {
-		p.guaranteed += int64(e.size)
+		p.guaranteed += e.weight()
 	} else {
-		p.events += int64(e.size)
+		p.events += e.weight()
 	}
 	if line := e.page.deferred; line != nil {
 		p.deferred = append(p.deferred, deferredLine{at: len(p.buf), line: line, delivery: e.owner.delivery})

@@ -26,8 +26,10 @@ type Endpoint struct {
 }
 
 const (
-	// readBuffer is what one read of a response may bring; the hot path depends on its size.
-	readBuffer = 64 << 10
+	// readBuffer is what gathers the small chunks of a slow stream. Of a fast one's large chunks most
+	// goes past it, straight into the stream's own buffer, so that more than 16 KiB made nothing faster
+	// and each of many streams larger.
+	readBuffer = 16 << 10
 	// idleConnections is how many connections are kept for the next chats.
 	idleConnections = 64
 	// idleTime is below the 5 s after which llama-server closes an idle connection (cpp-httplib's

@@ -66,6 +66,7 @@ func (e *Events) frame(f *wire.Frame, event *wire.Event) {
 	case wire.EventFinal:
 		f.Deferred = &finalLine{encoder: e, step: event.Step, response: event.Text}
 		f.Cost = len(event.Text) + len(e.id) + 128
+		f.Shared = len(event.Text) // the result holds the same text
 	default:
 		from := len(e.buf)
 		e.buf = e.line(e.buf, event)
