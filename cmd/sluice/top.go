@@ -42,6 +42,9 @@ func runTop(ctx context.Context, flags *topFlags, args []string, s streams) erro
 	if err != nil {
 		return err
 	}
+	for _, warning := range loaded.Warnings {
+		fmt.Fprintln(s.err, "warning:", warning)
+	}
 	address, err := topAddress(ctx, args, &loaded.Config)
 	if err != nil {
 		return err
