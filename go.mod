@@ -7,8 +7,8 @@ require (
 	charm.land/lipgloss/v2 v2.1.1
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/caarlos0/env/v11 v11.4.2
-	github.com/charmbracelet/x/ansi v0.11.9
 	github.com/go-analyze/charts v0.6.4
+	github.com/charmbracelet/x/ansi v0.11.9
 	github.com/goccy/go-yaml v1.19.2
 	github.com/prometheus/client_golang v1.25.0
 	github.com/reugn/go-streams v0.13.0
