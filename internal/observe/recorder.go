@@ -78,12 +78,13 @@ func (r *Recorder) Watch(threshold time.Duration, seen func() int64) {
 	go r.run(max(threshold/2, time.Millisecond), seen)
 }
 
-// Close ends the recorder; stalls that wait for their trace are logged without one. It is called once.
+// Close ends the recorder, once no stall comes any more; those that wait for their trace are logged without one. It is called once.
 func (r *Recorder) Close() {
 	close(r.stop)
 	if r.ended != nil {
 		<-r.ended
 	}
+	r.drain()
 	r.flight.Stop()
 }
 
@@ -109,7 +110,6 @@ func (r *Recorder) run(interval time.Duration, seen func() int64) {
 		case <-tick.C:
 			r.look(seen())
 		case <-r.stop:
-			r.drain()
 			return
 		}
 	}

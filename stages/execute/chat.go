@@ -152,7 +152,7 @@ func (t *turn) measure(worked time.Time) func() wire.Timings {
 		for _, d := range []*time.Duration{&m.Queue, &m.Load, &m.TTFT, &m.Total, &m.Upstream, &m.Tool, &m.Reader} {
 			*d = d.Truncate(time.Millisecond)
 		}
-		m.Engine = m.Total - m.Queue - m.Load - m.Upstream - m.Tool - m.Reader
+		m.Engine = max(0, m.Total-m.Queue-m.Load-m.Upstream-m.Tool-m.Reader)
 		return m
 	}
 }
