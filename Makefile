@@ -66,6 +66,10 @@ bench-peers: build ## measure the engine beside asyncio, Node, Benthos and other
 	cd bench && CGO_ENABLED=0 go build -trimpath -o ../bin/peers/ ./cmd/peers ./peers/gochat ./peers/benthos ./peers/sinks
 	bin/peers/peers -engine bin/sluice -rounds $(ROUNDS) -readme README.md
 
+.PHONY: bench-guard
+bench-guard: build ## fail when the engine is over 10 % slower than bench/baselines/guard.json (a minute or two; UPDATE=1 writes that)
+	bin/sluice bench --guard bench/baselines/guard.json --guard-out bin/guard.txt --guard-record bin/guard-record.json $(if $(UPDATE),--guard-update)
+
 .PHONY: fuzz
 fuzz: ## fuzz each target for $(FUZZTIME)
 	@set -e; for package in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -23,7 +25,9 @@ func withGuard(c *cobra.Command, s streams) *cobra.Command {
 	var options guard.Options
 	f := c.Flags()
 	f.StringVar(&options.Baseline, guardFlag, "", "compare this engine with the baseline in this file; fails when it became slower")
-	f.BoolVar(&options.Update, guardFlag+"-update", false, "with --guard: write this machine's part of the baseline instead")
+	f.StringVar(&options.Engine, guardFlag+"-engine", "", "with --guard: the engine to compare (default this program)")
+	f.IntVar(&options.Rounds, guardFlag+"-rounds", 0, "with --guard: how often everything is measured (default as the baseline)")
+	f.BoolVar(&options.Update, guard.UpdateFlag, false, "with --guard: write this machine's part of the baseline instead")
 	f.StringVar(&options.Results, guardFlag+"-out", "", "with --guard: write each round to this file in Go's benchmark format")
 	f.StringVar(&options.Record, guardFlag+"-record", guard.DefaultRecord, "with --guard: file for the run of a machine that the baseline lacks")
 	measureReaders := c.RunE
@@ -59,9 +63,12 @@ func runGuard(ctx context.Context, options guard.Options, s streams) error {
 	if err != nil {
 		return err
 	}
-	options.Engine = self
+	if options.Rounds != 0 && options.Rounds < guard.LeastRounds {
+		return &failure{exitUsage, fmt.Sprintf("--guard-rounds %d tells nothing for certain: give %d or more", options.Rounds, guard.LeastRounds)}
+	}
+	options.Engine = cmp.Or(options.Engine, self)
 	options.LoadServer, options.Peer = []string{self, benchServerCommand}, []string{self, benchPeerCommand}
-	options.Summary, options.UpdateBy = os.Getenv("GITHUB_STEP_SUMMARY"), "--guard-update"
+	options.Summary = os.Getenv("GITHUB_STEP_SUMMARY")
 	options.Output, options.Progress = s.out, guard.PrintProgress(s.err)
 	ctx, stop := untilInterrupt(ctx)
 	defer stop()

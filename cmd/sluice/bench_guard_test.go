@@ -19,6 +19,7 @@ func TestGuardSaysWhatToMend(t *testing.T) {
 		"--reader means nothing with --guard":  {"--guard", other, "--reader", "fast"},
 		"--guard-update needs --guard":         {"--guard-update"},
 		"there is no folder no/such":           {"--guard", other, "--guard-update", "--guard-out", "no/such/file"},
+		"give 6 or more":                       {"--guard", other, "--guard-rounds", "-1"},
 		"is no baseline of the guard: name an": {"--guard", os.DevNull},
 	} {
 		var stdout, stderr strings.Builder

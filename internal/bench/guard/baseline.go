@@ -25,6 +25,8 @@ const baselineVersion = 1
 
 const baselineFormat = "sluice bench guard"
 
+const updating = "--" + UpdateFlag
+
 // Baseline is what engines are compared with, machine by machine.
 type Baseline struct {
 	Format  string  `json:"format"`
@@ -51,22 +53,22 @@ func (o Options) readBaseline() (*Baseline, error) {
 		return &Baseline{}, nil
 	}
 	if err != nil {
-		return nil, usageError("the baseline can't be read: %v (write one with %s)", err, o.UpdateBy)
+		return nil, usageError("the baseline can't be read: %v (write one with %s)", err, updating)
 	}
 	var b Baseline
 	if err := json.Unmarshal(text, &b); b.Format != baselineFormat || err != nil && b.Version == baselineVersion {
-		return nil, usageError("%s is no baseline of the guard: name another file, or remove it and write one with %s", o.Baseline, o.UpdateBy)
+		return nil, usageError("%s is no baseline of the guard: name another file, or remove it and write one with %s", o.Baseline, updating)
 	}
 	switch {
 	case b.Version != baselineVersion && o.Update:
 		return &Baseline{}, nil
 	case b.Version != baselineVersion:
 		return nil, usageError("%s is a baseline of version %d, this program compares version %d: write it anew with %s",
-			o.Baseline, b.Version, baselineVersion, o.UpdateBy)
+			o.Baseline, b.Version, baselineVersion, updating)
 	}
 	for _, entry := range b.Entries {
 		if err := entry.check(); err != nil {
-			return nil, usageError("%s: %v: remove it and write it anew with %s", o.Baseline, err, o.UpdateBy)
+			return nil, usageError("%s: %v: remove it and write it anew with %s", o.Baseline, err, updating)
 		}
 	}
 	return &b, nil

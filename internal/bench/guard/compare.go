@@ -21,6 +21,9 @@ const (
 	confidence = 0.95
 )
 
+// LeastRounds is how many rounds it takes for a median to have such an interval at all.
+const LeastRounds = 6
+
 // Finding is how a figure moved. Changes are relative: 0.3 is 30 % more, which is worse.
 type Finding struct {
 	Figure            string

@@ -25,14 +25,13 @@ type Options struct {
 	Peer       []string // a program, by its path, and arguments after which RunPeer's are added
 	Baseline   string   // path of the baseline
 
-	Update   bool   // write the baseline instead of comparing with it
-	Sessions int    // measurements of a new baseline; 0 is 3
+	Update   bool   // write the baseline instead of comparing with it; messages name it UpdateFlag
+	Sessions int    // measurements of a new baseline; 0 is 4
 	Rounds   int    // of a measurement; 0 is those of the baseline, or 20
 	Sizes    Sizes  // of a new baseline; otherwise the baseline's own are taken
 	Record   string // where the run is written when the baseline doesn't know the machine; empty is DefaultRecord
 	Results  string // where the run is written in Go's benchmark format; empty writes none
 	Summary  string // file to which a summary in Markdown is appended; empty writes none
-	UpdateBy string // the flag of the caller that sets Update, for messages; empty is -update
 
 	Output   io.Writer             // for the table and the verdict; nil discards
 	Progress func(Progress)        // called before each round, by the caller's goroutine; may be nil
@@ -40,11 +39,14 @@ type Options struct {
 	open     func() (meter, error) // nil opens a session
 }
 
+// UpdateFlag is the flag of sluice bench that sets Update.
+const UpdateFlag = "guard-update"
+
 // DefaultRecord is where a run on a machine that the baseline doesn't know is written.
 const DefaultRecord = "bench-guard-record.json"
 
 const (
-	defaultSessions = 3
+	defaultSessions = 4
 	defaultRounds   = 20
 	again           = 2 // times the rounds, where something looked worse
 )
@@ -127,7 +129,6 @@ func newGuarding(options Options) (*guarding, error) {
 	if options.machine == nil {
 		options.machine = ThisMachine
 	}
-	options.UpdateBy = cmp.Or(options.UpdateBy, "-update")
 	baseline, err := options.readBaseline()
 	if err != nil {
 		return nil, err

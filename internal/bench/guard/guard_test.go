@@ -148,14 +148,14 @@ func TestWhatAPersonHasToMendIsToldInOneLine(t *testing.T) {
 		change   func(*Options)
 		want     string
 	}{
-		"other version": {`{"format":"sluice bench guard","version":7}`, nil, "version 7, this program compares version 1: write it anew with -update"},
+		"other version": {`{"format":"sluice bench guard","version":7}`, nil, "version 7, this program compares version 1: write it anew with --guard-update"},
 		"other entries": {`{"format":"sluice bench guard","version":2,"entries":{}}`, nil, "is a baseline of version 2"},
 		"no baseline":   {`[]`, nil, "is no baseline of the guard"},
 		"other JSON":    {`{"version":1}`, nil, "is no baseline of the guard"},
 		"empty entry":   {`{"format":"sluice bench guard","version":1,"entries":[{}]}`, nil, "nothing was measured"},
 		"zero ratio": {`{"format":"sluice bench guard","version":1,"entries":[{"rounds":1,"sessions":[{"W1/drop/cpu":[0]}]}]}`,
 			nil, "isn't positive"},
-		"missing": {"", nil, "write one with -update"},
+		"missing": {"", nil, "write one with --guard-update"},
 		"no folder": {`{"format":"sluice bench guard","version":1}`,
 			func(o *Options) { o.Results = "no/such/folder/results.txt" }, "no folder no/such/folder"},
 		"update of something else": {`{"name":"a file of mine"}`, func(o *Options) { o.Update = true }, "is no baseline of the guard"},

@@ -31,7 +31,7 @@ func (v Verdict) Sentence() string {
 	case v.Interrupted:
 		return "interrupted: this is no verdict"
 	case worst != nil:
-		return fmt.Sprintf("regressed: %s is %s worse than the baseline", worst.Figure, percent(worst.Change))
+		return fmt.Sprintf("regressed: %s is %.1f %% worse than the baseline", worst.Figure, 100*worst.Change)
 	case len(v.Findings) == 0 && v.Written != "":
 		return fmt.Sprintf("measured on %s, written to %s", v.Machine, v.Written)
 	case len(v.Findings) == 0:

@@ -133,8 +133,12 @@ func TestImprovementIsToldAndPasses(t *testing.T) {
 }
 
 func TestFewRoundsDecideNothing(t *testing.T) {
-	f := compareFigure(DropCPU, [][]float64{{1, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1}}, []float64{3, 3, 3})
-	if f.Regressed || f.between() != "too few rounds" {
+	baseline := [][]float64{{1, 1.01, 1, 1, 1.02, 1, 1}, {1, 1, 1.01, 1, 1, 1, 1}}
+	current := []float64{3, 3.1, 3.2, 3, 3.1, 3.3}
+	if f := compareFigure(DropCPU, baseline, current[:LeastRounds-1]); f.Regressed || f.between() != "too few rounds" {
+		t.Errorf("%+v", f)
+	}
+	if f := compareFigure(DropCPU, baseline, current[:LeastRounds]); !f.Regressed {
 		t.Errorf("%+v", f)
 	}
 }
