@@ -2,51 +2,67 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"testing"
+	"time"
 
-	"github.com/reugn/go-streams"
-	"github.com/reugn/go-streams/flow"
-
+	"sluice/internal/testkit"
 	"sluice/internal/wire"
+	"sluice/sinks/stdout"
+	"sluice/stages/execute"
 )
 
-// discard is the last stage of a benchmark.
-type discard struct{ *sink }
-
-func (discard) Push(context.Context, any) error { return nil }
-
-// BenchmarkStages is what one element costs on its way through four stages that do nothing: fused,
-// and over channels as foreign operators do it.
-func BenchmarkStages(b *testing.B) {
-	same := func(e *wire.Events) *wire.Events { return e }
-	ours := func() streams.Flow { return NewFlow(&Counter{}, same, nil) }
-	theirs := func() streams.Flow { return flow.NewMap(same, 1) }
-	for name, stage := range map[string]func() streams.Flow{"fused": ours, "channels": theirs} {
-		b.Run(name, func(b *testing.B) {
-			first, last := NewFlow(&Counter{}, same, nil), NewFlow(&Counter{}, same, nil)
-			to := discard{newSink()}
-			first.Via(stage()).Via(stage()).Via(stage()).Via(stage()).Via(last)
-			last.To(to)
-			batch := &wire.Events{Items: make([]wire.Event, 1)}
-			b.ReportAllocs()
-			b.ResetTimer()
-			for range b.N {
-				_ = first.Push(context.Background(), batch)
-			}
-			first.Done(nil)
-			to.AwaitCompletion()
-		})
-	}
+// batchLease gives streams of b.N tokens in batches.
+type batchLease struct {
+	scriptedLease
+	tokens, batch int
 }
 
-// BenchmarkRequest is what a ping costs from its line to its reply, the sink left out.
-func BenchmarkRequest(b *testing.B) {
-	p := NDJSON(0, false)
-	lines := &wire.Lines{Items: []wire.Line{{Bytes: []byte(`{"id":"ping-1","method":"ping","params":{}}`)}}}
-	var reply []byte
-	b.ReportAllocs()
-	for range b.N {
-		requests := p.Route(p.Validate(p.Parse(lines)))
-		reply = p.Reply(reply[:0], requests.Items[0].ID, &wire.Pong{}, wire.Delivery{})
+func (l batchLease) Stream(*wire.ModelRequest) TokenSource {
+	return &batchStream{tokens: l.tokens, batch: l.batch}
+}
+
+type batchStream struct {
+	scriptedStream
+	tokens, batch int
+}
+
+func (s *batchStream) Run(ctx context.Context) error {
+	batch := &wire.Tokens{}
+	for range s.batch {
+		batch.Items = append(batch.Items, wire.Token{Kind: wire.TokenContent, Plain: true, Raw: []byte("a word")})
+	}
+	for sent := 0; sent < s.tokens; sent += s.batch {
+		if err := s.next.Push(ctx, batch); err != nil {
+			return err
+		}
+	}
+	s.next.Done(nil)
+	return nil
+}
+
+// BenchmarkStep is a token's way from the source to the output: in batches as a fast server's reads
+// bring them (256) or each alone, with the sink's writes measured or not.
+func BenchmarkStep(b *testing.B) {
+	for _, batch := range []int{1, 256} {
+		for name, onWrite := range map[string]func(took, added time.Duration){"plain": nil, "measured": func(_, _ time.Duration) {}} {
+			b.Run(fmt.Sprintf("batch=%d/%s", batch, name), func(b *testing.B) {
+				sink := stdout.New(io.Discard, stdout.Options{TryWrite: func(p []byte) int { return len(p) }, OnWrite: onWrite})
+				p := graph(context.Background(), testkit.NewFeed(), io.Discard, &scriptedModels{}, func(o *Options) { o.Sink = sinkPort{sink} })
+				go sink.Run()
+				chat := p.Chat("1", execute.Extensions{})
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := chat.Step(context.Background(), batchLease{tokens: 1 << 14, batch: batch}, 0, &wire.ModelRequest{}, func(int64) {}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(1<<14), "ns/token")
+				if err := sink.Close(context.Background(), 0); err != nil {
+					b.Error(err)
+				}
+			})
+		}
 	}
 }
