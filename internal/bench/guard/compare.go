@@ -32,6 +32,7 @@ type Finding struct {
 	Change            float64
 	// Low and High are the bounds of the change: those of the interval of the current median against
 	// those of the baseline's, each at 95 %; both hold together in at least nine of ten cases.
+	// Of too few rounds they are -1 and +Inf.
 	Low, High float64
 	P         float64 // of the Mann-Whitney U test
 	Margin    float64 // which the change has to lie beyond
@@ -88,6 +89,31 @@ func margin(baseline [][]float64, center float64) float64 {
 		widest = max(widest, math.Abs(math.Log(median(session)/center)))
 	}
 	return max(leastMargin, math.Expm1(spreads*widest))
+}
+
+// Median is what a figure came to where there is nothing to compare it with.
+type Median struct {
+	Figure    string
+	Rounds    int
+	Value     float64
+	Low, High float64 // of its interval at 95 %; -Inf and +Inf when there are too few rounds
+}
+
+// medians returns those of all that was measured, figure by figure.
+func medians(entry Entry) []Median {
+	var all []Median
+	for _, figure := range Figures {
+		var ratios []float64
+		for _, session := range entry.Sessions {
+			ratios = append(ratios, session[figure]...)
+		}
+		if len(ratios) > 0 {
+			sample := benchmath.NewSample(ratios, &benchmath.DefaultThresholds)
+			s := benchmath.AssumeNothing.Summary(sample, confidence)
+			all = append(all, Median{figure, len(ratios), s.Center, s.Lo, s.Hi})
+		}
+	}
+	return all
 }
 
 func median(values []float64) float64 {

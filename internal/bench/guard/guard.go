@@ -61,9 +61,11 @@ type Progress struct {
 type Verdict struct {
 	Machine     Machine
 	Findings    []Finding // empty when the baseline was written or doesn't know the machine
+	Medians     []Median  // what was measured then
 	Regressed   bool
 	Interrupted bool   // the findings are those of the rounds before the interrupt
-	Written     string // path of a baseline or a record that was written
+	Written     string // path of the baseline, when it was written
+	Recorded    string // path of the record, when the baseline doesn't know the machine
 }
 
 // Run measures the engine and compares it with the baseline, or writes that. An interrupted run
@@ -149,7 +151,9 @@ func newGuarding(options Options) (*guarding, error) {
 
 // update writes this machine's part of the baseline.
 func (g *guarding) update(ctx context.Context) error {
-	if err := g.sessions(ctx); err != nil {
+	err := g.sessions(ctx)
+	g.verdict.Medians = medians(g.taken)
+	if err != nil {
 		return err
 	}
 	g.baseline.Put(g.taken)
@@ -171,7 +175,11 @@ func (g *guarding) sessions(ctx context.Context) error {
 func (g *guarding) compare(ctx context.Context) error {
 	err := g.session(ctx, Groups, 1, 1, g.taken.Rounds)
 	if g.entry == nil {
-		return errors.Join(err, g.record())
+		g.verdict.Medians = medians(g.taken)
+		if err == nil {
+			err = g.record()
+		}
+		return err
 	}
 	g.verdict.Findings = compareAll(*g.entry, g.taken.Sessions[0])
 	suspects := suspects(g.verdict.Findings)
@@ -211,6 +219,6 @@ func (g *guarding) record() error {
 	path := cmp.Or(g.options.Record, DefaultRecord)
 	var record Baseline
 	record.Put(g.taken)
-	g.verdict.Written = path
+	g.verdict.Recorded = path
 	return record.Write(path)
 }

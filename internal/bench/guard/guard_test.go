@@ -70,10 +70,10 @@ func TestUnknownMachineIsRecorded(t *testing.T) {
 	var output bytes.Buffer
 	options.Output = &output
 	v, err := Run(t.Context(), options)
-	if err != nil || v.Regressed || v.Written != options.Record {
+	if err != nil || v.Regressed || v.Recorded != options.Record || v.Written != "" {
 		t.Fatalf("%+v, %v", v, err)
 	}
-	if want := "measured on one, 2 cores, linux/amd64, written to " + options.Record; !strings.Contains(output.String(), want) {
+	if want := "doesn't know this machine (one, 2 cores, linux/amd64); the run is recorded in " + options.Record; !strings.Contains(output.String(), want) {
 		t.Errorf("%q", output.String())
 	}
 	record, err := Options{Baseline: options.Record}.readBaseline()
@@ -139,6 +139,24 @@ func TestInterruptedRunTellsWhatItHas(t *testing.T) {
 	}
 	if !strings.Contains(output.String(), "interrupted: this is no verdict") || !strings.Contains(read(t, options.Results), "Guard/W5/ping/p50") {
 		t.Errorf("%s", output.String())
+	}
+}
+
+func TestInterruptedRunOfAnUnknownMachineIsNotRecorded(t *testing.T) {
+	options := ofStandIn(t)
+	if err := (&Baseline{}).Write(options.Baseline); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	options.open = func() (meter, error) {
+		return &interrupting{simulated{model: seeded(machineModel{}, 1)}, cancel}, nil
+	}
+	v, err := Run(ctx, options)
+	if err != nil || !v.Interrupted || v.Recorded != "" || len(v.Medians) != len(Figures) || v.Medians[0].Value != 2 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if _, err := os.Stat(options.Record); err == nil {
+		t.Error("half a run was recorded")
 	}
 }
 

@@ -26,14 +26,14 @@ func (v Verdict) Sentence() string {
 		}
 	}
 	switch {
-	case v.Interrupted && len(v.Findings) == 0:
-		return "interrupted before there was anything to compare"
 	case v.Interrupted:
 		return "interrupted: this is no verdict"
 	case worst != nil:
 		return fmt.Sprintf("regressed: %s is %.1f %% worse than the baseline", worst.Figure, 100*worst.Change)
-	case len(v.Findings) == 0 && v.Written != "":
-		return fmt.Sprintf("measured on %s, written to %s", v.Machine, v.Written)
+	case v.Recorded != "":
+		return fmt.Sprintf("nothing to compare with: the baseline doesn't know this machine (%s); the run is recorded in %s", v.Machine, v.Recorded)
+	case v.Written != "":
+		return fmt.Sprintf("the baseline of %s is written to %s", v.Machine, v.Written)
 	case len(v.Findings) == 0:
 		return "there was nothing to compare: the baseline has none of these figures"
 	}
@@ -41,10 +41,16 @@ func (v Verdict) Sentence() string {
 }
 
 func (v Verdict) writeTable(output io.Writer) error {
-	if len(v.Findings) == 0 {
-		return nil
-	}
 	table := tabwriter.NewWriter(output, 0, 0, 2, ' ', 0)
+	if len(v.Medians) > 0 {
+		fmt.Fprintln(table, "figure\tnow\tbetween\trounds")
+	}
+	for _, m := range v.Medians {
+		fmt.Fprintf(table, "%s\t%.3f\t%.3f … %.3f\t%d\n", m.Figure, m.Value, m.Low, m.High, m.Rounds)
+	}
+	if len(v.Findings) == 0 {
+		return table.Flush()
+	}
 	fmt.Fprintln(table, "figure\tbaseline\tnow\tchange\tbetween\tp\trounds\tverdict")
 	for _, f := range v.Findings {
 		fmt.Fprintf(table, "%s\t%.3f\t%.3f\t%s\t%s\t%.3f\t%d\t%s\n",
@@ -55,13 +61,15 @@ func (v Verdict) writeTable(output io.Writer) error {
 
 func (f Finding) between() string {
 	if f.Low <= -1 {
-		return "too few rounds"
+		return "?"
 	}
 	return percent(f.Low) + " … " + percent(f.High)
 }
 
 func (f Finding) verdict() string {
 	switch {
+	case f.Low <= -1:
+		return "too few rounds to tell"
 	case f.Again && f.Regressed:
 		return "regressed"
 	case f.Again:
@@ -91,14 +99,22 @@ func (g *guarding) writeSummary() error {
 }
 
 func (v Verdict) writeMarkdown(output io.Writer) error {
-	text := fmt.Sprintf("### Performance guard: %s\n\n%s\n\n", v.Sentence(), v.Machine)
+	text := fmt.Sprintf("### Performance guard\n\n%s\n\n", v.Sentence())
 	if len(v.Findings) > 0 {
-		text += "| figure (ratio, less is better) | baseline | now | change | between | p | verdict |\n" +
+		text += v.Machine.String() + ", ratios of which less is better\n\n" +
+			"| figure | baseline | now | change | between | p | verdict |\n" +
 			"| --- | ---: | ---: | ---: | --- | ---: | --- |\n"
 	}
 	for _, f := range v.Findings {
 		text += fmt.Sprintf("| %s | %.3f | %.3f | %s | %s | %.3f | %s |\n",
 			f.Figure, f.Baseline, f.Current, percent(f.Change), f.between(), f.P, f.verdict())
+	}
+	if len(v.Medians) > 0 {
+		text += v.Machine.String() + ", ratios of which less is better\n\n" +
+			"| figure | now | between | rounds |\n| --- | ---: | --- | ---: |\n"
+	}
+	for _, m := range v.Medians {
+		text += fmt.Sprintf("| %s | %.3f | %.3f … %.3f | %d |\n", m.Figure, m.Value, m.Low, m.High, m.Rounds)
 	}
 	_, err := io.WriteString(output, text+"\n")
 	return err

@@ -135,10 +135,10 @@ func TestImprovementIsToldAndPasses(t *testing.T) {
 func TestFewRoundsDecideNothing(t *testing.T) {
 	baseline := [][]float64{{1, 1.01, 1, 1, 1.02, 1, 1}, {1, 1, 1.01, 1, 1, 1, 1}}
 	current := []float64{3, 3.1, 3.2, 3, 3.1, 3.3}
-	if f := compareFigure(DropCPU, baseline, current[:LeastRounds-1]); f.Regressed || f.between() != "too few rounds" {
+	if f := compareFigure(DropCPU, baseline, current[:LeastRounds-1]); f.Regressed || f.verdict() != "too few rounds to tell" {
 		t.Errorf("%+v", f)
 	}
-	if f := compareFigure(DropCPU, baseline, current[:LeastRounds]); !f.Regressed {
+	if f := compareFigure(DropCPU, baseline, current[:LeastRounds]); !f.Regressed || f.between() == "?" {
 		t.Errorf("%+v", f)
 	}
 }
