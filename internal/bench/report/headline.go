@@ -61,7 +61,7 @@ func (r *Report) slowHeadline(run *Run) Headline {
 	}
 	return Headline{
 		who + " cost the model " + cost + ", " + fate(run),
-		"it streamed for " + span(run.StreamSeconds) + ", with a fast reader for " + r.fastSpan(),
+		"its stream took " + span(run.StreamSeconds) + ", with a fast reader " + r.fastSpan(),
 	}
 }
 
@@ -69,7 +69,7 @@ func (r *Report) streamed(run *Run) string {
 	if run.StreamSeconds == 0 {
 		return ""
 	}
-	return "the model streamed for " + span(run.StreamSeconds)
+	return "its stream took " + span(run.StreamSeconds)
 }
 
 // fastSpan tells how long the streams with a fast reader took.
@@ -123,9 +123,9 @@ func (r *Report) fastHeadline(run *Run) Headline {
 			"99 % within " + microseconds(run.Latency.P99) + ", 99.9 % within " + microseconds(run.Latency.P999),
 		}
 	}
-	h := Headline{Says: fmt.Sprintf("With a fast reader %s %ss a second went through", Scaled(run.EventsPerSecond()), r.unit())}
+	h := Headline{Says: fmt.Sprintf("A fast reader was handed %s %ss a second", Scaled(run.EventsPerSecond()), r.unit())}
 	if run.CPUSecondsPerMillion > 0 {
-		h.Figures = digits(run.CPUSecondsPerMillion) + " us of the engine's processor time each"
+		h.Figures = "the engine used " + digits(run.CPUSecondsPerMillion) + " us of processor time for each"
 	}
 	return h
 }

@@ -62,18 +62,24 @@ func (r *Run) Failed() bool {
 	return r.Error != "" || r.Result != nil && r.Lost > 0 && r.Policy != "drop"
 }
 
-// Compare tells every run how its stream went against the median of those with a fast reader.
+// Compare tells every run how its stream went against the median of those with a fast reader, where
+// there was one.
 func (r *Report) Compare() {
-	if len(r.FastSeconds) == 0 {
-		return
-	}
-	sorted := slices.Sorted(slices.Values(r.FastSeconds))
-	median := (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
-	for _, run := range r.Runs {
-		if median > 0 && run.whole() && run.Rate == r.Setting.Rate {
+	for _, run := range r.measured() {
+		run.OfFast = 0
+		if median := middle(r.FastSeconds); median > 0 && run.whole() && run.Rate == r.Setting.Rate {
 			run.OfFast = run.StreamSeconds / median
 		}
 	}
+}
+
+// middle returns the median, 0 of nothing.
+func middle(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
 func (r *Run) whole() bool { return r.Result != nil && r.Cut == "" && r.Error == "" }

@@ -14,24 +14,28 @@ type timeline struct {
 	waiting      []float64 // tokens that were sent and not yet received; NaN after the end
 }
 
+// rateSamples is over how many samples a rate is taken, since one alone tells as much of when it came.
+const rateSamples = 2
+
 // newTimeline interpolates between the samples of a run.
 func newTimeline(r *measure.Result, axis ticks) timeline {
 	var sent, received, waiting curve
-	before := measure.Sample{}
-	waiting.add(0, 0)
-	for _, sample := range r.Samples {
-		if length := sample.Seconds - before.Seconds; length > 0 {
-			middle := before.Seconds + length/2
-			if sample.Sent < int64(r.Sent) || before.Sent == 0 { // the stream may have ended before the last sample
-				sent.add(middle, float64(sample.Sent-before.Sent)/length)
-			}
-			received.add(middle, float64(sample.Received-before.Received)/length)
-			waiting.add(sample.Seconds, float64(max(0, sample.Sent-sample.Received)))
+	samples := append([]measure.Sample{{}}, r.Samples...)
+	for index, sample := range samples {
+		waiting.add(sample.Seconds, float64(max(0, sample.Sent-sample.Received)))
+		before := samples[max(0, index-rateSamples)]
+		length := sample.Seconds - before.Seconds
+		if length <= 0 {
+			continue
 		}
-		before = sample
+		middle := before.Seconds + length/2
+		received.add(middle, float64(sample.Received-before.Received)/length)
+		if sample.Sent < int64(r.Sent) || before.Sent == 0 { // else the stream ended before the sample
+			sent.add(middle, float64(sample.Sent-before.Sent)/length)
+		}
 	}
-	if r.Seconds > before.Seconds {
-		waiting.add(r.Seconds, float64(r.Sent-r.Tokens-r.Lost))
+	if last := samples[len(samples)-1]; r.Seconds > last.Seconds {
+		waiting.add(r.Seconds, float64(max(0, r.Sent-r.Tokens-r.Lost)))
 	}
 	return timeline{sent.points(axis), received.points(axis), waiting.points(axis)}
 }
