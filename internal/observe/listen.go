@@ -25,7 +25,7 @@ func Listen(addr, token string) (net.Listener, error) {
 	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, addressInUse):
 		return nil, fmt.Errorf("%q is in use, maybe by another engine; give each its own port, or use port 0 for any free one", addr)
 	case err != nil:
-		return nil, fmt.Errorf("%q can't be listened on (%w); use 127.0.0.1:0 for any free port", addr, cause(err))
+		return nil, fmt.Errorf("%q can't be listened on (%v); use 127.0.0.1:0 for any free port", addr, cause(err))
 	}
 	return listener, nil
 }

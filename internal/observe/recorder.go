@@ -54,9 +54,12 @@ func Record(dataDir string, logger *slog.Logger) (*Recorder, error) {
 	if dataDir == "" {
 		return nil, errors.New("it needs a place for its traces; set app.data_dir")
 	}
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
 	folder, err := privateFolder(dataDir, traceFolder)
 	if err != nil {
-		return nil, fmt.Errorf("its traces can't be written (%w); set app.data_dir to a folder that can be", err)
+		return nil, fmt.Errorf("its traces can't be written (%v); set app.data_dir to a folder that can be", err)
 	}
 	r := &Recorder{
 		folder: folder,
@@ -66,7 +69,7 @@ func Record(dataDir string, logger *slog.Logger) (*Recorder, error) {
 		stop:   make(chan struct{}),
 	}
 	if err := r.flight.Start(); err != nil {
-		return nil, fmt.Errorf("it can't start (%w); switch it off", err)
+		return nil, fmt.Errorf("it can't start (%v); switch it off", err)
 	}
 	return r, nil
 }
@@ -78,7 +81,8 @@ func (r *Recorder) Watch(threshold time.Duration, seen func() int64) {
 	go r.run(max(threshold/2, time.Millisecond), seen)
 }
 
-// Close ends the recorder, once no stall comes any more; those that wait for their trace are logged without one. It is called once.
+// Close ends the recorder, once no stall comes any more. Those that wait are logged; no trace is written
+// for them. It is called once.
 func (r *Recorder) Close() {
 	close(r.stop)
 	if r.ended != nil {
@@ -119,7 +123,7 @@ func (r *Recorder) drain() {
 	for {
 		select {
 		case stall := <-r.stalls:
-			stall.log("")
+			stall.log(r.known(stall.Stall))
 		default:
 			return
 		}
@@ -136,11 +140,15 @@ func (r *Recorder) look(seen int64) {
 
 // traceOf returns the trace that was written since the stall began, or one that is written now.
 func (r *Recorder) traceOf(stall wire.Stall) string {
-	began := stall.Ended.Add(-stall.Took)
-	if r.written.Before(began) {
+	if r.known(stall) == "" {
 		r.write(time.Now())
 	}
-	if r.written.Before(began) {
+	return r.known(stall)
+}
+
+// known returns the trace that was written since the stall began; empty when there is none.
+func (r *Recorder) known(stall wire.Stall) string {
+	if r.written.Before(stall.Ended.Add(-stall.Took)) {
 		return ""
 	}
 	return r.path
@@ -153,11 +161,10 @@ func (r *Recorder) write(now time.Time) {
 	}
 	path, err := r.save(now)
 	if err != nil {
-		if r.logger != nil {
-			r.logger.Warn("a trace could not be written", "error", err.Error())
-		}
+		r.logger.Warn("a trace could not be written", "error", err.Error())
 		return
 	}
+	r.logger.Info("a stall's trace was written", "trace", path) // whether or not the stall ever ends
 	r.path, r.written = path, now
 	removeOldest(r.folder, tracesKept)
 }

@@ -45,7 +45,7 @@ func TestTraceOfAStall(t *testing.T) {
 	}
 	r.Close()
 	path := filepath.Join(folder, traces(t, folder)[0])
-	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "trace="+path) {
+	if got := log.String(); strings.Count(got, "\n") != 2 || strings.Count(got, "trace="+path) != 2 {
 		t.Errorf("the log is %s", got)
 	}
 	text, err := os.ReadFile(path)
