@@ -15,6 +15,8 @@ import (
 const (
 	// benchSampleEvery is how often the charts over time get a point.
 	benchSampleEvery = 50 * time.Millisecond
+	// unpacedTokens is how long a stream without a rate is when nothing says how long.
+	unpacedTokens = 2_000_000
 	// pacedSeconds is how much of a given rate is measured when nothing says how much.
 	pacedSeconds = 10
 	// ownServerTokens is how long an answer of the user's own server is when nothing says how long.
@@ -98,8 +100,11 @@ func (f *benchFlags) load(reader string, ownServer bool) measure.Load {
 			l.Tokens = ownServerTokens
 		}
 		return l // --duration ends the run, since nothing ends the server's stream
-	case f.tokens == 0 && f.rate > 0 && f.duration == 0:
+	case f.tokens > 0 || f.duration > 0:
+	case f.rate > 0:
 		l.Tokens = max(1, int(min(f.rate*pacedSeconds, tokens.Limit)))
+	default:
+		l.Tokens = unpacedTokens
 	}
 	l.During = f.duration
 	if l.Tokens > 0 {
@@ -130,9 +135,6 @@ func (f *benchFlags) newReport(target benchTarget) *report.Report {
 		},
 	}
 	r.Setting.Tokens = f.load(host.ReaderFast, target.url != "").Tokens
-	if r.Setting.Tokens == 0 && f.duration == 0 {
-		r.Setting.Tokens = defaultBenchTokens
-	}
 	if target.url != "" {
 		r.Server = target.url
 	}

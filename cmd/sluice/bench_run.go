@@ -14,9 +14,6 @@ import (
 	"sluice/internal/bench/report"
 )
 
-// defaultBenchTokens is how many tokens measure sends when nothing says how many.
-const defaultBenchTokens = 2_000_000
-
 // bench goes through its plan, one run after the other, and puts what they came to into its report.
 type bench struct {
 	plan    []benchLoad
@@ -139,12 +136,18 @@ func partial(l benchLoad, samples []measure.Sample) *measure.Result {
 		return nil
 	}
 	last := samples[len(samples)-1]
-	sent := max(last.Sent, last.Received)
-	return &measure.Result{
+	sent := max(last.Sent, last.Received) // a server of the user's own isn't asked what it sent
+	r := &measure.Result{
 		Reader: l.Reader.Reader, SocketPair: l.SocketPair, Policy: l.Policy, Streams: l.Streams, Rate: l.Rate,
-		Sent: int(sent), Tokens: int(last.Received), Seconds: last.Seconds,
-		EventsPerSecond: float64(sent) / last.Seconds, Samples: samples,
+		Sent: int(sent), Tokens: int(last.Received), Seconds: last.Seconds, Samples: samples,
 	}
+	for _, sample := range samples {
+		if max(sample.Sent, sample.Received) == sent { // from then on nothing came any more
+			r.EventsPerSecond = float64(sent) / sample.Seconds
+			break
+		}
+	}
+	return r
 }
 
 const progressWidth = 20
@@ -152,16 +155,32 @@ const progressWidth = 20
 // progressText is one line of less than 80 ASCII characters, with what a console adds.
 func progressText(position string, l benchLoad, sample measure.Sample) string {
 	text := position + " " + l.label + " "
-	if total := int64(l.Tokens * l.Streams); total > 0 && sample.Sent > 0 {
-		done := int(min(progressWidth, sample.Sent*progressWidth/total))
+	if part := progress(l, sample); part > 0 {
+		done := int(min(progressWidth, part*progressWidth))
 		text += "[" + strings.Repeat("#", done) + strings.Repeat(".", progressWidth-done) + "] "
 	}
 	if sample.Sent == 0 {
-		return text + fmt.Sprintf("%s received", report.Scaled(float64(sample.Received)))
+		return text + report.Scaled(float64(sample.Received)) + " received"
 	}
 	text += report.Scaled(float64(sample.Sent)) + " sent"
 	if waiting := sample.Sent - sample.Received; l.Reader.Reader != host.ReaderFast && waiting > 0 {
 		text += ", " + report.Scaled(float64(waiting)) + " unread"
 	}
 	return text
+}
+
+// progress is which part of its stream, and of its reader's slow time, a run has behind it; 0 where
+// nobody knows.
+func progress(l benchLoad, sample measure.Sample) float64 {
+	part := 0.0
+	switch {
+	case l.During > 0:
+		part = sample.Seconds / l.During.Seconds()
+	case sample.Sent > 0:
+		part = float64(sample.Sent) / float64(l.Tokens*l.Streams)
+	}
+	if l.Reader.Slow() && part > 0 {
+		part = min(part, sample.Seconds/l.SlowFor.Seconds())
+	}
+	return part
 }

@@ -18,11 +18,18 @@ import (
 	"sluice/internal/bench/report"
 )
 
+func writeText(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestBenchRefuses: one line that says what to do, before anything is measured.
 func TestBenchRefuses(t *testing.T) {
 	folder := t.TempDir()
 	config := filepath.Join(folder, "config.yaml")
-	write(t, config, "models: [{name: default, path: x.gguf}]\n")
+	writeText(t, config, "models: [{name: default, path: x.gguf}]\n")
 	for _, test := range []struct {
 		args []string
 		want string
@@ -92,11 +99,11 @@ func TestBenchPlan(t *testing.T) {
 		labels string
 		tokens int // of the first load
 	}{
-		{"unpaced", func(*benchFlags) {}, false, "throttled, fast again, fast, fast at 1000/s", 0},
-		{"unpaced and said so", func(f *benchFlags) { f.paced = true }, false, "throttled, fast again, fast", 0},
+		{"unpaced", func(*benchFlags) {}, false, "throttled, fast again, fast, fast at 1000/s", unpacedTokens},
+		{"unpaced and said so", func(f *benchFlags) { f.paced = true }, false, "throttled, fast again, fast", unpacedTokens},
 		{"paced", func(f *benchFlags) { f.paced, f.rate = true, 50 }, false, "throttled, fast", 500},
 		{"for a time", func(f *benchFlags) { f.duration = time.Minute }, false, "throttled, fast, fast at 1000/s", 0},
-		{"without a fast reader", func(f *benchFlags) { f.readers = []string{"stalled", "closed"} }, false, "stalled, closed, fast at 1000/s", 0},
+		{"without a fast reader", func(f *benchFlags) { f.readers = []string{"stalled", "closed"} }, false, "stalled, closed, fast at 1000/s", unpacedTokens},
 		{"an own server", func(*benchFlags) {}, true, "throttled, fast", ownServerTokens},
 		{"tokens", func(f *benchFlags) { f.tokens = 300 }, false, "throttled, fast again, fast, fast at 1000/s", 300},
 	} {
@@ -130,7 +137,7 @@ func TestBenchProbe(t *testing.T) {
 
 func TestBenchReportFile(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, "there.html", strings.Repeat("old", 100_000))
+	writeText(t, "there.html", strings.Repeat("old", 100_000))
 	for _, name := range []string{"there.html", "new.html"} {
 		file, err := openReport(name)
 		if err != nil {
@@ -169,9 +176,22 @@ func TestBenchProgressText(t *testing.T) {
 			}
 		}
 	}
-	l := benchLoad{label: "stalled", Load: measure.Load{Tokens: 100, Streams: 2, Reader: host.Model{Reader: host.ReaderStalled}}}
-	if got, want := progressText("1/2", l, measure.Sample{Sent: 50, Received: 10}), "1/2 stalled [#####...............] 50 sent, 40 unread"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	stalled := host.Model{Reader: host.ReaderStalled}
+	for _, test := range []struct {
+		load   measure.Load
+		sample measure.Sample
+		want   string
+	}{
+		{measure.Load{Tokens: 100, Streams: 2}, measure.Sample{Seconds: 9, Sent: 50, Received: 10}, "[#####...............] 50 sent"},
+		{measure.Load{Tokens: 100, Streams: 2, Reader: stalled, SlowFor: 10 * time.Second}, measure.Sample{Seconds: 1, Sent: 200, Received: 10}, "[##..................] 200 sent, 190 unread"},
+		{measure.Load{Tokens: 100, Streams: 2, Reader: stalled, SlowFor: time.Second}, measure.Sample{Seconds: 9, Sent: 50, Received: 10}, "[#####...............] 50 sent, 40 unread"},
+		{measure.Load{Streams: 1, During: 4 * time.Second}, measure.Sample{Seconds: 1, Sent: 50, Received: 10}, "[#####...............] 50 sent"},
+		{measure.Load{Tokens: 100, Streams: 1}, measure.Sample{Seconds: 1, Received: 10}, "10 received"},
+	} {
+		test.load.Reader.Reader = max(test.load.Reader.Reader, host.ReaderFast)
+		if got := progressText("1/2", benchLoad{label: "x", Load: test.load}, test.sample); got != "1/2 x "+test.want {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
 	}
 }
 
@@ -180,8 +200,8 @@ func TestBenchKeepsWhatARunHadBeforeItWasCut(t *testing.T) {
 	if r := partial(l, nil); r != nil {
 		t.Errorf("of nothing remains %+v", r)
 	}
-	r := partial(l, []measure.Sample{{Seconds: 1, Sent: 5}, {Seconds: 2, Sent: 30, Received: 10}})
-	if r.Reader != host.ReaderStalled || r.Streams != 2 || r.Sent != 30 || r.Tokens != 10 || r.EventsPerSecond != 15 || r.Lost != 0 || len(r.Samples) != 2 {
+	r := partial(l, []measure.Sample{{Seconds: 1, Sent: 5}, {Seconds: 2, Sent: 30, Received: 10}, {Seconds: 3, Sent: 30, Received: 10}})
+	if r.Reader != host.ReaderStalled || r.Streams != 2 || r.Sent != 30 || r.Tokens != 10 || r.EventsPerSecond != 15 || r.Lost != 0 || len(r.Samples) != 3 {
 		t.Errorf("got %+v", r)
 	}
 }
