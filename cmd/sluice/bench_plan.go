@@ -15,6 +15,10 @@ import (
 const (
 	// benchSampleEvery is how often the charts over time get a point.
 	benchSampleEvery = 50 * time.Millisecond
+	// benchRounds is how often streams that are compared are measured.
+	benchRounds = 5
+	// againSlowFor is how long readers are slow in the later rounds, or as long as the stream takes.
+	againSlowFor = 300 * time.Millisecond
 	// unpacedTokens is how long a stream without a rate is when nothing says how long.
 	unpacedTokens = 2_000_000
 	// pacedSeconds is how much of a given rate is measured when nothing says how much.
@@ -30,7 +34,7 @@ const (
 // benchLoad is one run of a benchmark.
 type benchLoad struct {
 	label string
-	// again is another run of a load that was measured before, which tells how much runs differ.
+	// again is another round of a load that was measured before, for its stream time alone.
 	again bool
 	measure.Load
 }
@@ -66,8 +70,8 @@ func (f *benchFlags) plan(ownServer bool) (loads []benchLoad, err error) {
 	if ownServer {
 		return loads, nil
 	}
-	if f.rate == 0 && f.duration == 0 && seen[host.ReaderFast] {
-		loads = f.interleaved(loads)
+	if f.rate == 0 && f.duration == 0 && seen[host.ReaderFast] && len(loads) > 1 {
+		loads = append(loads, moreRounds(loads)...)
 	}
 	if !f.paced {
 		loads = append(loads, f.probe())
@@ -75,13 +79,15 @@ func (f *benchFlags) plan(ownServer bool) (loads []benchLoad, err error) {
 	return loads, nil
 }
 
-// interleaved puts another run of the fast reader after every other reader, since those of unpaced
-// streams alone differ by what else the machine does.
-func (f *benchFlags) interleaved(loads []benchLoad) (more []benchLoad) {
-	for _, l := range loads {
-		more = append(more, l)
-		if l.Reader.Reader != host.ReaderFast {
-			more = append(more, benchLoad{label: "fast again", again: true, Load: f.load(host.ReaderFast, false)})
+// moreRounds measures the loads again, interleaved, since streams that nothing paces differ by what
+// else the machine does. A reader then need not be slow for longer than the stream takes.
+func moreRounds(loads []benchLoad) (more []benchLoad) {
+	for range benchRounds - 1 {
+		for _, l := range loads {
+			l.again = true
+			l.Reader.Stall = l.SlowFor // of the first round; the stall ends with the stream
+			l.SlowFor = min(l.SlowFor, againSlowFor)
+			more = append(more, l)
 		}
 	}
 	return more

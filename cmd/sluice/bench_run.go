@@ -48,15 +48,30 @@ func (b *bench) run(ctx context.Context, target benchTarget) error {
 	return nil
 }
 
-// add puts a run into the report. One that only repeats another is told of where it went wrong.
+// add puts a run into the report. Of a later round it adds the stream time to the first one's, and
+// tells what went wrong.
 func (b *bench) add(l benchLoad, run *report.Run) {
 	whole := run.Error == "" && run.Cut == ""
-	if whole && l.Reader.Reader == host.ReaderFast && l.Rate == b.report.Setting.Rate && run.StreamSeconds > 0 {
-		b.report.FastSeconds = append(b.report.FastSeconds, run.StreamSeconds)
+	first := run
+	if l.again {
+		first = b.first(l.label)
+	}
+	if whole && first != nil && run.StreamSeconds > 0 {
+		first.StreamTimes = append(first.StreamTimes, run.StreamSeconds)
 	}
 	if !l.again || run.Error != "" {
 		b.report.Runs = append(b.report.Runs, run)
 	}
+}
+
+// first returns the run of the first round, nil when that wasn't measured to its end.
+func (b *bench) first(label string) *report.Run {
+	for _, run := range b.report.Runs {
+		if run.Label == label && run.Error == "" && run.Cut == "" {
+			return run
+		}
+	}
+	return nil
 }
 
 // interruptGrace is how long an error may come before the interrupt that caused it: a terminal sends

@@ -19,7 +19,7 @@ const (
 	barsHeight  = 24 // of a chart of horizontal bars without them
 	barHeight   = 34
 
-	barLabelWidth = 120
+	barLabelWidth = 150
 	fontSize      = 10.5
 	legendSize    = 9.5
 )

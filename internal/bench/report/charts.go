@@ -85,8 +85,8 @@ func (r *Report) streamChart() (*chart, error) {
 		return r.comparison("How long it took", "From the request until the reader had the last line.",
 			func(run *Run) float64 { return run.Seconds }, span)
 	}
-	return r.comparison("How long the model was busy", "From its first to its last token, by reader. Bars of one length: nobody slowed it down.",
-		func(run *Run) float64 { return run.StreamSeconds }, span)
+	return r.comparison("How long the model was busy", "From its first to its last token, by reader; medians. Bars of one length: nobody slowed it down.",
+		(*Run).streamSeconds, span)
 }
 
 func (r *Report) memoryChart() (*chart, error) {

@@ -62,7 +62,7 @@ func TestPageEscapesWhatOthersWrote(t *testing.T) {
 
 func TestPageWithoutRuns(t *testing.T) {
 	r := example()
-	r.Runs, r.FastSeconds, r.Interrupted = nil, nil, true
+	r.Runs, r.Interrupted = nil, true
 	page := pageOf(t, r)
 	if strings.Contains(page, "<svg") || strings.Contains(page, "<table") || !strings.Contains(page, "No run came to its end") {
 		t.Errorf("the page of nothing is\n%s", page)
@@ -74,7 +74,7 @@ func TestChartsOfAServerOfOnesOwn(t *testing.T) {
 	r := example()
 	r.Server, r.Runs = "http://127.0.0.1:1", r.Runs[:2]
 	for _, run := range r.Runs {
-		run.StreamSeconds = 0
+		run.StreamSeconds, run.StreamTimes = 0, nil
 	}
 	drawn, err := r.charts()
 	if err != nil {

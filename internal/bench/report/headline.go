@@ -52,33 +52,31 @@ func (r *Report) Headlines() (lines []Headline) {
 
 func (r *Report) slowHeadline(run *Run) Headline {
 	who := "A reader that " + r.behaviour(run)
-	if run.OfFast == 0 {
-		return Headline{who + " had " + counted(run.Tokens, r.unit()) + " after " + span(run.Seconds) + ", " + fate(run), r.streamed(run)}
+	fast := r.fast(run)
+	if fast == nil {
+		return Headline{who + " had " + counted(run.Tokens, r.unit()) + " after " + span(run.Seconds) + ", " + fate(run), streamed(run)}
 	}
 	cost := percent(run.OfFast)
-	if run.OfFast > 1 && run.StreamSeconds <= slices.Max(r.FastSeconds) {
+	if run.OfFast > 1 && run.streamSeconds() <= slices.Max(fast.StreamTimes) {
 		cost = "0 % within this machine's noise"
 	}
-	return Headline{
-		who + " cost the model " + cost + ", " + fate(run),
-		"its stream took " + span(run.StreamSeconds) + ", with a fast reader " + r.fastSpan(),
-	}
+	return Headline{who + " cost the model " + cost + ", " + fate(run), streamed(run) + ", with a fast reader " + times(fast)}
 }
 
-func (r *Report) streamed(run *Run) string {
-	if run.StreamSeconds == 0 {
+func streamed(run *Run) string {
+	if run.streamSeconds() == 0 {
 		return ""
 	}
-	return "its stream took " + span(run.StreamSeconds)
+	return "its stream took " + times(run)
 }
 
-// fastSpan tells how long the streams with a fast reader took.
-func (r *Report) fastSpan() string {
-	least, most := span(slices.Min(r.FastSeconds)), span(slices.Max(r.FastSeconds))
-	if least == most {
-		return least
+// times tells how long a run's streams took, and how much that differed.
+func times(run *Run) string {
+	text := span(run.streamSeconds())
+	if len(run.StreamTimes) > 1 {
+		text += " (" + span(slices.Min(run.StreamTimes)) + " to " + span(slices.Max(run.StreamTimes)) + ")"
 	}
-	return least + " to " + most
+	return text
 }
 
 // unit is what is counted: a server of the user's own isn't asked for its tokens.

@@ -39,7 +39,7 @@ func checkGolden(t *testing.T, name, got string) {
 
 // slowRun is a run of 2,000,000 tokens that the given reader took two seconds for.
 func slowRun(reader string, streamSeconds float64) *Run {
-	return &Run{Label: reader, Result: &measure.Result{
+	return &Run{Label: reader, StreamTimes: []float64{streamSeconds, streamSeconds - 0.01, streamSeconds + 0.01}, Result: &measure.Result{
 		Reader: reader, Policy: "coalesce", Streams: 1,
 		Sent: 2_000_000, Tokens: 2_000_000, Lines: 400, Bytes: 30_000_000,
 		Seconds: 2.01, StreamSeconds: streamSeconds, SlowestToFastest: 1,
@@ -83,7 +83,6 @@ func example() *Report {
 		Runs: []*Run{
 			fastRun(0.21), slowRun(host.ReaderThrottled, 0.26), slowRun(host.ReaderStalled, 0.215), pacedRun(),
 		},
-		FastSeconds: []float64{0.21, 0.22, 0.2},
 	}
 	r.Compare()
 	return r

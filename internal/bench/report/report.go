@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"sluice/internal/bench/host"
 	"sluice/internal/bench/measure"
 )
 
@@ -19,16 +20,12 @@ const Format = 1
 
 // Report is everything that is told of a benchmark.
 type Report struct {
-	Format  int       `json:"format"`
-	Engine  string    `json:"engine"` // version
-	Machine Machine   `json:"machine"`
-	Started time.Time `json:"started"`
-	Server  string    `json:"server"` // BuiltIn, or the URL of a server of the user's own
-	Setting Setting   `json:"setting"`
-	// FastSeconds are the stream times of all runs with a fast reader, at the setting's rate and in the
-	// order of their runs; those after the first one aren't among Runs. How much they differ is how much
-	// the machine's own noise is.
-	FastSeconds []float64 `json:"fast_stream_seconds,omitempty"`
+	Format      int       `json:"format"`
+	Engine      string    `json:"engine"` // version
+	Machine     Machine   `json:"machine"`
+	Started     time.Time `json:"started"`
+	Server      string    `json:"server"` // BuiltIn, or the URL of a server of the user's own
+	Setting     Setting   `json:"setting"`
 	Runs        []*Run    `json:"runs"`
 	Interrupted bool      `json:"interrupted"` // not all runs were made, or not to their end
 }
@@ -53,6 +50,9 @@ type Run struct {
 	// Cut tells why a run has not seen its end; empty when it has.
 	Cut   string `json:"cut,omitempty"`
 	Error string `json:"error,omitempty"`
+	// StreamTimes are the stream times, in seconds, of all rounds: of this run and of shorter ones that
+	// were interleaved with those of the others, which are told nowhere else.
+	StreamTimes []float64 `json:"stream_times_s,omitempty"`
 	// Result's members stand beside these.
 	*measure.Result
 }
@@ -62,16 +62,29 @@ func (r *Run) Failed() bool {
 	return r.Error != "" || r.Result != nil && r.Lost > 0 && r.Policy != "drop"
 }
 
-// Compare tells every run how its stream went against the median of those with a fast reader, where
-// there was one.
+// Compare tells every run how the median of its stream times is against that of a fast reader, where
+// there was one at its rate.
 func (r *Report) Compare() {
 	for _, run := range r.measured() {
 		run.OfFast = 0
-		if median := middle(r.FastSeconds); median > 0 && run.whole() && run.Rate == r.Setting.Rate {
-			run.OfFast = run.StreamSeconds / median
+		if fast := r.fast(run); fast != nil && run.whole() {
+			run.OfFast = run.streamSeconds() / fast.streamSeconds()
 		}
 	}
 }
+
+// fast returns the run that another is compared with, nil when there is none.
+func (r *Report) fast(other *Run) *Run {
+	for _, run := range r.measured() {
+		if run.whole() && run.Reader == host.ReaderFast && run.Rate == other.Rate && run.streamSeconds() > 0 {
+			return run
+		}
+	}
+	return nil
+}
+
+// streamSeconds is the median of the stream times, 0 where none is known.
+func (r *Run) streamSeconds() float64 { return middle(r.StreamTimes) }
 
 // middle returns the median, 0 of nothing.
 func middle(values []float64) float64 {
@@ -87,8 +100,8 @@ func (r *Run) whole() bool { return r.Result != nil && r.Cut == "" && r.Error ==
 // EventsPerSecond is how many tokens a second the server could send, 0 where that isn't known. Where
 // only the receipt is seen, it is how many came.
 func (r *Run) EventsPerSecond() float64 {
-	if r.StreamSeconds > 0 {
-		return float64(r.Sent) / r.StreamSeconds
+	if r.streamSeconds() > 0 {
+		return float64(r.Sent) / r.streamSeconds()
 	}
 	return r.Result.EventsPerSecond
 }

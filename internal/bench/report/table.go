@@ -18,7 +18,7 @@ type metric struct {
 var metrics = []metric{
 	{"events/s", "tokens a second that the model could send", func(r *Run) string { return Scaled(r.EventsPerSecond()) }},
 	{"us/event", "processor time of the engine for each token", func(r *Run) string { return known(r.CPUSecondsPerMillion, digits) }},
-	{"stream time", "from the first to the last token that the model sent", func(r *Run) string { return known(r.StreamSeconds, span) }},
+	{"stream time", "from the first to the last token that the model sent; the median where there were several rounds", func(r *Run) string { return known(r.streamSeconds(), span) }},
 	{"of fast", "that time against the fast reader's", func(r *Run) string { return known(r.OfFast, digits) }},
 	{"all read after", "until the reader had the last line", func(r *Run) string { return known(r.Seconds, span) }},
 	{"latency p50", "from the sending of a token to its receipt", latencyOf(0)},
