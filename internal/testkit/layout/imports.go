@@ -44,7 +44,7 @@ var rules = []rule{
 
 	{"internal/wire", nil, []string{gjson}},
 	{"internal/bench", nil, []string{gjson, system, "github.com/HdrHistogram/hdrhistogram-go"}},
-	{"internal/bench/guard", []string{"internal/bench"}, []string{"golang.org/x/perf"}},
+	{"internal/bench/guard", []string{"internal/bench"}, []string{"golang.org/x/perf", system}},
 	{"internal/bench/report", []string{"internal/bench"}, []string{"github.com/go-analyze/charts"}},
 	{"internal/config", []string{"internal/secret"}, []string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}},
 	{"internal/keychain", nil, []string{"*"}},
