@@ -10,6 +10,7 @@ import (
 	"sluice/internal/bench/measure"
 	"sluice/internal/bench/report"
 	"sluice/internal/bench/tokens"
+	"sluice/internal/config"
 )
 
 const (
@@ -113,11 +114,27 @@ func (f *benchFlags) load(reader string, ownServer bool) measure.Load {
 		l.Tokens = unpacedTokens
 	}
 	l.During = f.duration
+	l.MayLose = mayLose(l)
 	if l.Tokens > 0 {
 		// a reader that goes away does so while the stream still comes
 		l.Reader.CloseAfter = min(1<<20, l.Tokens*tokens.PlainWidth/4+1)
 	}
 	return l
+}
+
+// mayLose reports whether a slow reader may leave more text unread than the engine keeps. Of a stream
+// that only its time ends nobody knows before.
+func mayLose(l measure.Load) bool {
+	return l.Reader.Slow() && (l.Tokens == 0 || beyondBound(l, l.Tokens*l.Streams))
+}
+
+// beyondBound reports whether tokens are about as much text as the engine keeps for a reader.
+func beyondBound(l measure.Load, count int) bool {
+	width := tokens.PlainWidth
+	if l.Rate > 0 {
+		width = tokens.TimedWidth
+	}
+	return int64(count)*int64(width) > config.Default().Output.PendingBytes*9/10
 }
 
 // probe tells how late tokens are at a rate that an engine isn't busy at.

@@ -91,6 +91,7 @@ func (b *bench) measure(ctx context.Context, session *measure.Session, l benchLo
 	b.console.clear()
 	run := &report.Run{Label: l.label, Result: result}
 	if err == nil {
+		run.BeyondBound = l.MayLose && beyondBound(l.Load, result.Sent)
 		return run
 	}
 	switch {

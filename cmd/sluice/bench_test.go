@@ -128,6 +128,24 @@ func TestBenchPlan(t *testing.T) {
 	}
 }
 
+// TestBenchBound: only beyond it may text be missing.
+func TestBenchBound(t *testing.T) {
+	for _, test := range []struct {
+		load measure.Load
+		want bool
+	}{
+		{measure.Load{Tokens: unpacedTokens, Streams: 1, Reader: host.Model{Reader: host.ReaderStalled}}, false},
+		{measure.Load{Tokens: unpacedTokens, Streams: 8, Reader: host.Model{Reader: host.ReaderStalled}}, true},
+		{measure.Load{Tokens: unpacedTokens, Streams: 8, Reader: host.Model{Reader: host.ReaderFast}}, false},
+		{measure.Load{Tokens: 4 * unpacedTokens, Streams: 1, Rate: 1e6, Reader: host.Model{Reader: host.ReaderTrickle}}, true},
+		{measure.Load{During: time.Second, Streams: 1, Reader: host.Model{Reader: host.ReaderThrottled}}, true},
+	} {
+		if got := mayLose(test.load); got != test.want {
+			t.Errorf("%+v: %v", test.load, got)
+		}
+	}
+}
+
 // TestBenchProbeIsNoLongerThanTheOthers, and one stream of them.
 func TestBenchProbe(t *testing.T) {
 	f := benchFlags{streams: 8, tokens: 50, slow: time.Second}

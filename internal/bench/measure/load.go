@@ -24,6 +24,9 @@ type Load struct {
 
 	Policy string // output.on_full of the engine: coalesce, drop; empty is its default
 	Output string // more output settings of the engine, in YAML's flow style
+	// MayLose says that more text is sent than the engine lets wait, so that what it drops of it is no
+	// fault; with the policy drop that is always so.
+	MayLose bool
 
 	SampleEvery time.Duration // how often Sample is taken; 0 is never
 	Progress    func(Sample)  // called with each Sample, by a goroutine of the run; may be nil

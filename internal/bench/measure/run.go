@@ -101,7 +101,7 @@ func (s *Session) follow(ctx context.Context, p *host.Process, l Load, requests 
 	expected.Timed = l.Rate > 0 && !s.ownServer()
 	expected.FreeText = s.ownServer()
 	expected.Cut = l.closes()
-	expected.Lossy = l.Policy == "drop"
+	expected.Lossy = l.Policy == "drop" || l.MayLose
 	a := newAudience(l, expected)
 	earlier, err := s.streams(ctx, 0)
 	if err != nil {

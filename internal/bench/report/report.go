@@ -50,6 +50,9 @@ type Run struct {
 	// Cut tells why a run has not seen its end; empty when it has.
 	Cut   string `json:"cut,omitempty"`
 	Error string `json:"error,omitempty"`
+	// BeyondBound says that more text was sent than the engine lets wait for a reader, so that it may
+	// drop some of it.
+	BeyondBound bool `json:"beyond_bound,omitempty"`
 	// StreamTimes are the stream times, in seconds, of all rounds: of this run and of shorter ones that
 	// were interleaved with those of the others, which are told nowhere else.
 	StreamTimes []float64 `json:"stream_times_s,omitempty"`
@@ -59,7 +62,7 @@ type Run struct {
 
 // Failed reports whether a run went wrong or lost text that it was to keep.
 func (r *Run) Failed() bool {
-	return r.Error != "" || r.Result != nil && r.Lost > 0 && r.Policy != "drop"
+	return r.Error != "" || r.Result != nil && r.Lost > 0 && r.Policy != "drop" && !r.BeyondBound
 }
 
 // Compare tells every run how the median of its stream times is against that of a fast reader, where

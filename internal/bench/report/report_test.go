@@ -62,6 +62,14 @@ func TestInterruptedTable(t *testing.T) {
 	}
 }
 
+func TestTableTellsWhyTextIsMissing(t *testing.T) {
+	r := example()
+	r.Runs[2].Lost, r.Runs[2].BeyondBound = 7, true
+	if notes := strings.Join(r.notes(), "\n"); !strings.Contains(notes, "output.pending_bytes") {
+		t.Errorf("the notes are %q", notes)
+	}
+}
+
 func TestCompareTakesTheMedianOfTheFastRuns(t *testing.T) {
 	r := example()
 	for index, want := range []float64{1, 0.26 / 0.21, 0.215 / 0.21, 1} {
@@ -83,7 +91,9 @@ func TestCompareTakesTheMedianOfTheFastRuns(t *testing.T) {
 
 func TestFailed(t *testing.T) {
 	lost, dropped := slowRun(host.ReaderStalled, 1), slowRun(host.ReaderStalled, 1)
+	beyond := slowRun(host.ReaderStalled, 1)
 	lost.Lost, dropped.Lost, dropped.Policy = 1, 1, "drop"
+	beyond.Lost, beyond.BeyondBound = 1, true
 	for _, test := range []struct {
 		name string
 		run  *Run
@@ -94,6 +104,7 @@ func TestFailed(t *testing.T) {
 		{"cut without a sample", &Run{Cut: "interrupted"}, false},
 		{"lost", lost, true},
 		{"dropped as asked", dropped, false},
+		{"dropped beyond the bound", beyond, false},
 	} {
 		if got := test.run.Failed(); got != test.want {
 			t.Errorf("%s: %v", test.name, got)

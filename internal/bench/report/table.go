@@ -150,6 +150,11 @@ func (r *Report) notes() (notes []string) {
 			notes = append(notes, "* "+run.Label+": "+run.Cut+"; its figures are those until then.")
 		}
 	}
+	for _, run := range r.measured() {
+		if run.BeyondBound && run.Lost > 0 {
+			notes = append(notes, run.Label+": more text was sent than may wait for a reader (output.pending_bytes), so some was dropped.")
+		}
+	}
 	if r.Interrupted {
 		notes = append(notes, "Interrupted: the runs that are missing were not made.")
 	}
