@@ -62,7 +62,7 @@ func newBench(s streams) *cobra.Command {
 	f.DurationVar(&flags.duration, "duration", 0, "end each run after this time (default when all tokens came)")
 	f.DurationVar(&flags.slow, "stall", 10*time.Second, "how long slow readers stay slow")
 	f.BoolVar(&flags.sockets, "socket-pair", false, "socket pairs, which Node gives its children, instead of pipes")
-	f.StringVar(&flags.url, "url", "", "your own running llama-server")
+	f.StringVar(&flags.url, "url", "", "your own running llama-server, such as http://127.0.0.1:8080; its key comes from "+apiKeyVariable)
 	f.StringVar(&flags.config, "config", "", "configuration file whose llama_server.url it is")
 	f.StringVar(&flags.prompt, "prompt", "Tell a long story about a river.", "what your own server is asked")
 	f.BoolVar(&flags.json, "json", false, "print JSON instead of the table")

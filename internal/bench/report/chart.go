@@ -73,12 +73,12 @@ func inline(drawing []byte, title string) template.HTML {
 func style() charts.FontStyle { return charts.FontStyle{FontSize: fontSize} }
 
 // lines draws series over time, one for each reader. NaN is nothing.
-func lines(title, note string, readers, names []string, axis ticks, series [][]float64) (*chart, error) {
+func lines(title, note string, width int, readers, names []string, axis ticks, series [][]float64) (*chart, error) {
 	labels := make([]string, axis.steps()+1)
 	for index := range labels {
 		labels[index] = span(float64(index) * axis.step())
 	}
-	return draw(title, note, halfWidth, chartHeight, readers, func(painter *charts.Painter, theme charts.ColorPalette) error {
+	return draw(title, note, width, chartHeight, readers, func(painter *charts.Painter, theme charts.ColorPalette) error {
 		option := charts.NewLineChartOptionWithData(withNulls(series))
 		option.Theme = theme
 		option.Padding = charts.NewBox(4, 8, 24, 4)

@@ -70,7 +70,11 @@ func (r *Report) timeChart(title, note string, seconds func(*Run) float64, value
 		series = append(series, values(newTimeline(run.Result, axis)))
 	}
 	readers, names := named(runs)
-	return lines(title, note, readers, names, axis, series)
+	width := halfWidth
+	if r.ownServer() { // it stands alone: what waits isn't known
+		width = fullWidth
+	}
+	return lines(title, note, width, readers, names, axis, series)
 }
 
 func named(runs []*Run) (readers, names []string) {

@@ -63,4 +63,8 @@ func TestSetting(t *testing.T) {
 	if got, want := r.setting(), "built-in load server, 8 streams, at most 3 s, 50 tokens/s, drop, socket pairs"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	r.Server, r.Setting = "http://127.0.0.1:1", Setting{Tokens: 512, Streams: 1, Policy: "coalesce"}
+	if got, want := r.setting(), "http://127.0.0.1:1, 1 stream, at most 512 tokens each, coalesce, pipes"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }

@@ -166,7 +166,11 @@ func (r *Report) setting() string {
 	s := r.Setting
 	parts := []string{r.Server, counted(s.Streams, "stream")}
 	if s.Tokens > 0 {
-		parts = append(parts, counted(s.Tokens, "token")+" each")
+		each := counted(s.Tokens, "token") + " each"
+		if r.ownServer() {
+			each = "at most " + each
+		}
+		parts = append(parts, each)
 	}
 	if s.DurationSeconds > 0 {
 		parts = append(parts, "at most "+span(s.DurationSeconds))
