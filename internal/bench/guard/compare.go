@@ -47,17 +47,22 @@ type Finding struct {
 func compareAll(entry Entry, session Session) []Finding {
 	var findings []Finding
 	for _, figure := range Figures {
-		var baseline [][]float64
-		for _, s := range entry.Sessions {
-			if len(s[figure]) > 0 {
-				baseline = append(baseline, s[figure])
-			}
-		}
+		baseline := ratiosOf(entry, figure)
 		if len(baseline) > 0 && len(session[figure]) > 0 {
 			findings = append(findings, compareFigure(figure, baseline, session[figure]))
 		}
 	}
 	return findings
+}
+
+// ratiosOf returns a figure's ratios of each session that has any.
+func ratiosOf(entry Entry, figure string) (ratios [][]float64) {
+	for _, session := range entry.Sessions {
+		if len(session[figure]) > 0 {
+			ratios = append(ratios, session[figure])
+		}
+	}
+	return ratios
 }
 
 func compareFigure(figure string, baseline [][]float64, current []float64) Finding {
@@ -97,21 +102,20 @@ type Median struct {
 	Rounds    int
 	Value     float64
 	Low, High float64 // of its interval at 95 %; -Inf and +Inf when there are too few rounds
+	Margin    float64 // that a change will have to lie beyond
 }
 
 // medians returns those of all that was measured, figure by figure.
 func medians(entry Entry) []Median {
 	var all []Median
 	for _, figure := range Figures {
-		var ratios []float64
-		for _, session := range entry.Sessions {
-			ratios = append(ratios, session[figure]...)
+		sessions := ratiosOf(entry, figure)
+		if len(sessions) == 0 {
+			continue
 		}
-		if len(ratios) > 0 {
-			sample := benchmath.NewSample(ratios, &benchmath.DefaultThresholds)
-			s := benchmath.AssumeNothing.Summary(sample, confidence)
-			all = append(all, Median{figure, len(ratios), s.Center, s.Lo, s.Hi})
-		}
+		sample := benchmath.NewSample(slices.Concat(sessions...), &benchmath.DefaultThresholds)
+		s := benchmath.AssumeNothing.Summary(sample, confidence)
+		all = append(all, Median{figure, len(sample.Values), s.Center, s.Lo, s.Hi, margin(sessions, s.Center)})
 	}
 	return all
 }

@@ -142,6 +142,15 @@ func TestInterruptedRunTellsWhatItHas(t *testing.T) {
 	}
 }
 
+func TestDullFiguresOfANewBaselineAreTold(t *testing.T) {
+	calm, noisy := []float64{1, 1, 1}, []float64{1.5, 1.5}
+	entry := Entry{Sessions: []Session{{DropCPU: calm, PingP50: calm}, {DropCPU: calm, PingP50: noisy}}}
+	v := Verdict{Written: "baseline.json", Medians: medians(entry)}
+	if got := v.Sentence(); !strings.Contains(got, "less than 20 % in W5/ping/p50: write it again") {
+		t.Error(got)
+	}
+}
+
 func TestInterruptedRunOfAnUnknownMachineIsNotRecorded(t *testing.T) {
 	options := ofStandIn(t)
 	if err := (&Baseline{}).Write(options.Baseline); err != nil {

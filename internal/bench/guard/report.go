@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -33,20 +34,38 @@ func (v Verdict) Sentence() string {
 	case v.Recorded != "":
 		return fmt.Sprintf("nothing to compare with: the baseline doesn't know this machine (%s); the run is recorded in %s", v.Machine, v.Recorded)
 	case v.Written != "":
-		return fmt.Sprintf("the baseline of %s is written to %s", v.Machine, v.Written)
+		return fmt.Sprintf("the baseline of %s is written to %s", v.Machine, v.Written) + v.advice()
 	case len(v.Findings) == 0:
 		return "there was nothing to compare: the baseline has none of these figures"
 	}
 	return "not regressed"
 }
 
+// dull is the margin from which on a figure of a new baseline sees too little.
+const dull = 0.20
+
+// advice tells which figures of a new baseline won't see much.
+func (v Verdict) advice() string {
+	var names []string
+	for _, m := range v.Medians {
+		if m.Margin > dull {
+			names = append(names, m.Figure)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; its sessions differ too much to see less than %.0f %% in %s: write it again on a calmer machine",
+		100*dull, strings.Join(names, ", "))
+}
+
 func (v Verdict) writeTable(output io.Writer) error {
 	table := tabwriter.NewWriter(output, 0, 0, 2, ' ', 0)
 	if len(v.Medians) > 0 {
-		fmt.Fprintln(table, "figure\tnow\tbetween\trounds")
+		fmt.Fprintln(table, "figure\tnow\tbetween\trounds\tmargin")
 	}
 	for _, m := range v.Medians {
-		fmt.Fprintf(table, "%s\t%.3f\t%.3f … %.3f\t%d\n", m.Figure, m.Value, m.Low, m.High, m.Rounds)
+		fmt.Fprintf(table, "%s\t%.3f\t%.3f … %.3f\t%d\t%s\n", m.Figure, m.Value, m.Low, m.High, m.Rounds, percent(m.Margin))
 	}
 	if len(v.Findings) == 0 {
 		return table.Flush()
