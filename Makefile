@@ -6,6 +6,8 @@ CACHE       := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/sluice
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 MODEL       := $(CACHE)/demo.gguf
 ROUNDS      ?= 5
+# A tree that git refuses (of another owner, or no clone) is built without its revision.
+VCS         := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 FUZZTIME    ?= 30s
 
 .PHONY: help
@@ -15,7 +17,7 @@ help: ## list the targets
 .PHONY: build
 build: ## build bin/sluice
 	@mkdir -p bin
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/sluice ./cmd/sluice
+	CGO_ENABLED=0 go build $(VCS) -trimpath -ldflags "-s -w" -o bin/sluice ./cmd/sluice
 
 .PHONY: run
 run: build ## show the main job on the embedded demo model: the stream, then its raw lines
@@ -23,7 +25,7 @@ run: build ## show the main job on the embedded demo model: the stream, then its
 	@echo '$$ sluice chat --demo "What is a pipe?"'
 	@bin/sluice chat --demo "What is a pipe?"
 	@echo
-	@echo '$$ echo {"id":1,"method":"chat","params":{"input":"What is a stream?"}} | sluice serve-stdio --demo'
+	@echo '$$ echo '"'"'{"id":1,"method":"chat","params":{"input":"What is a stream?"}}'"'"' | sluice serve-stdio --demo'
 	@echo '{"id":1,"method":"chat","params":{"input":"What is a stream?"}}' | bin/sluice serve-stdio --demo
 
 .PHONY: test

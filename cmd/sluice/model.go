@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -13,7 +14,12 @@ func newModel(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "model FILE.gguf",
 		Short: "Write the embedded demo model as a GGUF file that llama-server loads",
-		Args:  cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("name one file to write, for instance demo.gguf")
+			}
+			return nil
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := demo.WriteFile(args[0]); err != nil {
 				return &failure{exitFailed, err.Error()}
