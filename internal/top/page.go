@@ -115,10 +115,10 @@ func portion(n, bound int64) float64 {
 }
 
 // bar draws two shares of 1: one filled, the other, larger one, as a mark. Whatever isn't nothing is
-// seen.
+// seen; what is no share fills nothing or all.
 func bar(width int, share, peak float64) string {
 	cells := func(share float64) int {
-		n := min(int(share*float64(width)+0.5), width)
+		n := int(min(max(share, 0), 1)*float64(width) + 0.5)
 		if n == 0 && share > 0 {
 			return 1
 		}

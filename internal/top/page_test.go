@@ -116,6 +116,27 @@ func TestBar(t *testing.T) {
 	}
 }
 
+// TestPageOfALiar: whatever numbers an answer has, there is a page.
+func TestPageOfALiar(t *testing.T) {
+	for _, text := range []string{
+		`{"uptime_ms":1e300,"queue":{"frames":-5,"bytes":-5,"max_frames":-9223372036854775808,"max_bytes":9223372036854775807},
+			"bounds":{"pending_bytes":1},"written":{"frames":-9223372036854775808,"bytes":-1}}`,
+		`{"uptime_ms":-1,"queue":{"bytes":9223372036854775807,"max_bytes":9223372036854775807},"bounds":{"pending_bytes":1},"written":{},
+			"chats":[{"id":null,"tokens":-9223372036854775808,"since_ms":-1e300}],"stages":[{"name":"","count":-1,"busy_ms":1e300}]}`,
+	} {
+		s, err := ParseSnapshot([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, size := range [][2]int{{0, 0}, {20, 1}, {80, 24}, {200, 60}} {
+			p := page{now: s, rates: Compare(s, s), zone: time.UTC, width: size[0], height: size[1]}
+			if got := p.text(); !strings.Contains(got, "sluice") && size[1] != 1 {
+				t.Errorf("%v: got %q", size, got)
+			}
+		}
+	}
+}
+
 func TestVisible(t *testing.T) {
 	for _, c := range []struct{ n, rows, scroll, first, shown int }{
 		{3, 5, 0, 0, 3}, {3, 3, 2, 0, 3}, {9, 5, 0, 0, 4}, {9, 5, 3, 3, 4}, {9, 5, 99, 5, 4}, {9, 5, -1, 0, 4}, {9, 0, 0, 0, 0}, {9, -4, 3, 3, 0}, {0, 0, 0, 0, 0},
