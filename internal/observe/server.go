@@ -13,8 +13,13 @@ import (
 	"sluice/internal/wire"
 )
 
-// headerTimeout and idleTimeout bound what a client that says nothing holds.
-const headerTimeout, idleTimeout = 5 * time.Second, time.Minute
+const (
+	// headerTimeout and idleTimeout bound how long a client that says nothing holds a connection, and
+	// answerTimeout one that doesn't read; a profile adds the time that it was asked for.
+	headerTimeout, answerTimeout, idleTimeout = 5 * time.Second, 30 * time.Second, time.Minute
+	// maxHeaderBytes is room for a token and for what browsers send.
+	maxHeaderBytes = 16 << 10
+)
 
 // Options are what the endpoint shows. Stats, Encode, Metrics and Stalls must be set.
 type Options struct {
@@ -47,6 +52,7 @@ type Server struct {
 	options Options
 	http    *http.Server
 	run     runFile
+	crowd   crowd
 	ended   chan struct{} // closed by the server's goroutine
 }
 
@@ -59,7 +65,10 @@ func Serve(listener net.Listener, options Options) *Server {
 	s.http = &http.Server{
 		Handler:           guard(options.Token, s.routes()),
 		ReadHeaderTimeout: headerTimeout,
+		WriteTimeout:      answerTimeout,
 		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ConnState:         s.crowd.changed,
 		ErrorLog:          quiet(options.Logger),
 	}
 	addr := listener.Addr().String()
