@@ -42,6 +42,7 @@ type Recorder struct {
 	counted int64     // stalls seen so far
 	path    string    // of the last trace; empty before the first
 	written time.Time // when it was written
+	tried   time.Time // when the last one was tried, whether or not it could be written
 }
 
 type waitingStall struct {
@@ -154,11 +155,13 @@ func (r *Recorder) known(stall wire.Stall) string {
 	return r.path
 }
 
-// write writes what was recorded, unless the last trace is too young.
+// write writes what was recorded, unless the last try is too young: a disk that is full is not tried
+// again with every stall.
 func (r *Recorder) write(now time.Time) {
-	if r.path != "" && now.Sub(r.written) < traceInterval {
+	if !r.tried.IsZero() && now.Sub(r.tried) < traceInterval {
 		return
 	}
+	r.tried = now
 	path, err := r.save(now)
 	if err != nil {
 		r.logger.Warn("a trace could not be written", "error", err.Error())

@@ -103,6 +103,26 @@ func TestTracesAreFew(t *testing.T) {
 	}
 }
 
+// TestTraceThatCantBeWritten is tried once a minute too, and told then.
+func TestTraceThatCantBeWritten(t *testing.T) {
+	log, logger := logged(slog.LevelInfo)
+	r, err := Record(t.TempDir(), logger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := os.Remove(r.folder); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	for _, after := range []time.Duration{0, time.Second, traceInterval - 1, traceInterval} {
+		r.write(start.Add(after))
+	}
+	if got := log.String(); strings.Count(got, "could not be written") != 2 {
+		t.Errorf("the log is %s", got)
+	}
+}
+
 // TestRecorderThatIsFull says so, and one that ends logs what waits.
 func TestRecorderThatIsFull(t *testing.T) {
 	r, err := Record(t.TempDir(), nil)

@@ -41,10 +41,12 @@ func (f *runFile) write(dataDir, addr, version string) error {
 	path := filepath.Join(folder, strconv.Itoa(os.Getpid())+".json")
 	unfinished := path + ".new"
 	if err := os.WriteFile(unfinished, append(text, '\n'), 0o600); err != nil {
+		_ = os.Remove(unfinished) // a full disk leaves an empty one
 		return err
 	}
 	if err := os.Rename(unfinished, path); err != nil {
-		return errors.Join(err, os.Remove(unfinished))
+		_ = os.Remove(unfinished)
+		return err
 	}
 	f.path = path
 	return nil
