@@ -49,11 +49,18 @@ func (f *benchFlags) target(ctx context.Context) (t benchTarget, err error) {
 	default:
 		return t, nil
 	}
-	parsed, err := url.Parse(t.url)
-	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" || parsed.User != nil {
+	if !measurable(t.url) {
 		return t, &failure{exitUsage, "the server's address is none that can be measured: give one such as http://127.0.0.1:8080"}
 	}
 	return t, t.answers(ctx)
+}
+
+// measurable reports whether an address is one that paths can be added to, and that holds no secret: it
+// is shown in messages and in the report.
+func measurable(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil &&
+		u.RawQuery == "" && !u.ForceQuery && u.Fragment == ""
 }
 
 // answers asks the server whether it is there, so that one that isn't is told before a run.

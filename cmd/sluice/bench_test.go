@@ -56,6 +56,8 @@ func TestBenchRefuses(t *testing.T) {
 		{[]string{"--url", "127.0.0.1:8080"}, "http://127.0.0.1:8080"},
 		{[]string{"--url", "ftp://127.0.0.1"}, "http://127.0.0.1:8080"},
 		{[]string{"--url", "http://user:secret@127.0.0.1"}, "http://127.0.0.1:8080"},
+		{[]string{"--url", "http://127.0.0.1:9?key=secret"}, "http://127.0.0.1:8080"},
+		{[]string{"--url", "http://127.0.0.1:9#secret"}, "http://127.0.0.1:8080"},
 		{[]string{"--url", "http://127.0.0.1:8080", "--config", config}, "one of them"},
 		{[]string{"--config", config}, "llama_server.url"},
 		{[]string{"--config", filepath.Join(folder, "none.yaml")}, "none.yaml"},
