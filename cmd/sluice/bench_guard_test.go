@@ -18,7 +18,7 @@ func TestGuardSaysWhatToMend(t *testing.T) {
 		"write one with --guard-update":        {"--guard", other + ".missing"},
 		"--reader means nothing with --guard":  {"--guard", other, "--reader", "fast"},
 		"--guard-update needs --guard":         {"--guard-update"},
-		"there is no folder no/such":           {"--guard", other, "--guard-update", "--guard-out", "no/such/file"},
+		"no/such/file can't be written":        {"--guard", other, "--guard-update", "--guard-out", "no/such/file"},
 		"give 6 or more":                       {"--guard", other, "--guard-rounds", "-1"},
 		"is no baseline of the guard: name an": {"--guard", os.DevNull},
 	} {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 )
 
@@ -107,6 +106,9 @@ func (b *Baseline) Put(entry Entry) {
 	b.Entries = append(b.Entries, entry)
 }
 
+// unfinishedSuffix is added to the name of a baseline until it is whole.
+const unfinishedSuffix = ".new"
+
 // Write writes the baseline as a whole, with the ratios of a figure on one line.
 func (b *Baseline) Write(path string) error {
 	b.Format, b.Version = baselineFormat, baselineVersion
@@ -119,11 +121,15 @@ func (b *Baseline) Write(path string) error {
 		return err
 	}
 	indented.WriteByte('\n')
-	temporary := path + ".new"
-	if err := os.WriteFile(temporary, joinNumbers(indented.Bytes()), 0o644); err != nil {
-		return err
+	unfinished := path + unfinishedSuffix
+	err = os.WriteFile(unfinished, joinNumbers(indented.Bytes()), 0o644)
+	if err == nil {
+		err = os.Rename(unfinished, path)
 	}
-	return os.Rename(temporary, path)
+	if err != nil {
+		_ = os.Remove(unfinished) // a full disk leaves a part
+	}
+	return err
 }
 
 // joinNumbers puts the elements of indented arrays of numbers, which all start with a digit, on one line.
@@ -150,16 +156,3 @@ func endsInNumber(text []byte) bool {
 }
 
 func isDigit(character byte) bool { return character >= '0' && character <= '9' }
-
-// checkPaths finds out before anything is measured whether the results can be written.
-func (o Options) checkPaths() error {
-	for _, path := range []string{o.Baseline, o.Results, o.Record, o.Summary} {
-		if path == "" {
-			continue
-		}
-		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-			return usageError("%s can't be written: there is no folder %s", path, filepath.Dir(path))
-		}
-	}
-	return nil
-}

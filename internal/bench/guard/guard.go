@@ -135,9 +135,6 @@ func newGuarding(options Options) (*guarding, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := options.checkPaths(); err != nil {
-		return nil, err
-	}
 	g := &guarding{options: options, baseline: baseline}
 	g.verdict.Machine = options.machine()
 	g.entry = baseline.Entry(g.verdict.Machine)
@@ -146,7 +143,7 @@ func newGuarding(options Options) (*guarding, error) {
 		g.taken.Sizes = g.entry.Sizes
 		g.taken.Rounds = cmp.Or(options.Rounds, g.entry.Rounds)
 	}
-	return g, nil
+	return g, g.checkPaths()
 }
 
 // update writes this machine's part of the baseline.
@@ -157,8 +154,11 @@ func (g *guarding) update(ctx context.Context) error {
 		return err
 	}
 	g.baseline.Put(g.taken)
+	if err := g.baseline.Write(g.options.Baseline); err != nil {
+		return err
+	}
 	g.verdict.Written = g.options.Baseline
-	return g.baseline.Write(g.options.Baseline)
+	return nil
 }
 
 // sessions measures several times, since the spread of sessions tells how far an unchanged engine moves.
@@ -219,6 +219,9 @@ func (g *guarding) record() error {
 	path := cmp.Or(g.options.Record, DefaultRecord)
 	var record Baseline
 	record.Put(g.taken)
+	if err := record.Write(path); err != nil {
+		return err
+	}
 	g.verdict.Recorded = path
-	return record.Write(path)
+	return nil
 }

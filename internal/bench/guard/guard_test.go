@@ -184,8 +184,13 @@ func TestWhatAPersonHasToMendIsToldInOneLine(t *testing.T) {
 			nil, "isn't positive"},
 		"missing": {"", nil, "write one with --guard-update"},
 		"no folder": {`{"format":"sluice bench guard","version":1}`,
-			func(o *Options) { o.Results = "no/such/folder/results.txt" }, "no folder no/such/folder"},
-		"update of something else": {`{"name":"a file of mine"}`, func(o *Options) { o.Update = true }, "is no baseline of the guard"},
+			func(o *Options) { o.Results = "no/such/folder/results.txt" }, "no/such/folder/results.txt can't be written"},
+		"results in a folder's place": {`{"format":"sluice bench guard","version":1}`,
+			func(o *Options) { o.Results = t.TempDir() }, "can't be written"},
+		"record in a folder's place": {`{"format":"sluice bench guard","version":1}`,
+			func(o *Options) { o.Record = t.TempDir() }, "can't be written"},
+		"baseline without a folder": {"", func(o *Options) { o.Update, o.Baseline = true, "no/such/folder/baseline.json" }, "can't be written"},
+		"update of something else":  {`{"name":"a file of mine"}`, func(o *Options) { o.Update = true }, "is no baseline of the guard"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			options := ofStandIn(t)
@@ -203,6 +208,43 @@ func TestWhatAPersonHasToMendIsToldInOneLine(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// TestPathsAreTriedWithoutATrace: neither a file that is there is changed nor one left that wasn't.
+func TestPathsAreTriedWithoutATrace(t *testing.T) {
+	there, missing := filepath.Join(t.TempDir(), "there"), filepath.Join(t.TempDir(), "missing")
+	if err := os.WriteFile(there, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := guarding{options: Options{Results: there, Record: missing}}
+	if err := g.checkPaths(); err != nil || read(t, there) != "text" {
+		t.Errorf("%q, %v", read(t, there), err)
+	}
+	if _, err := os.Stat(missing); err == nil {
+		t.Error("a file was left")
+	}
+	// what a known machine's run doesn't write needs no place
+	g = guarding{options: Options{Record: "no/such/folder/record"}, entry: &Entry{}}
+	if err := g.checkPaths(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBaselineThatCantBeReplaced is not told as written, and nothing is left beside it.
+func TestBaselineThatCantBeReplaced(t *testing.T) {
+	options := ofStandIn(t)
+	options.Update, options.Sessions, options.Rounds = true, 1, 1
+	var output bytes.Buffer
+	options.Output = &output
+	options.open = func() (meter, error) {
+		return &simulated{model: seeded(machineModel{}, 1)}, os.MkdirAll(filepath.Join(options.Baseline, "full"), 0o700)
+	}
+	if v, err := Run(t.Context(), options); err == nil || v.Written != "" || strings.Contains(output.String(), "is written") {
+		t.Errorf("%+v, %v, %s", v, err, output.String())
+	}
+	if _, err := os.Stat(options.Baseline + unfinishedSuffix); err == nil {
+		t.Error("a part of it was left")
 	}
 }
 
