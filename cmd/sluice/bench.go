@@ -100,9 +100,14 @@ func runBench(ctx context.Context, flags *benchFlags, s streams) error {
 	return verdict(b.report)
 }
 
-// untilInterrupt returns a context that the first Ctrl-C or SIGTERM ends; a second one ends the process.
+// untilInterrupt returns a context that the first Ctrl-C or SIGTERM ends, or the end of the terminal
+// unless nohup said that it is nothing to us; a second one ends the process.
 func untilInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(ctx, signals...)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }
