@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -9,7 +10,16 @@ import (
 )
 
 // counters reads the engine's counters when it is asked for them. It is a prometheus.Collector.
-type counters struct{ options Options }
+type counters struct {
+	options Options
+
+	mu     sync.Mutex
+	stalls map[wire.Cause]wire.StallStats // the most that was told
+}
+
+func newCounters(o Options) *counters {
+	return &counters{options: o, stalls: map[wire.Cause]wire.StallStats{}}
+}
 
 func metric(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("sluice_"+name, help, labels, nil)
@@ -60,7 +70,7 @@ func (c *counters) Collect(to chan<- prometheus.Metric) {
 	gauge(buildInfo, 1, c.options.Version)
 	gauge(uptime, s.Uptime.Seconds())
 	collectOutput(count, s)
-	collectStalls(count, s)
+	c.collectStalls(count, s)
 	collectWork(count, s)
 	c.collectQueue(gauge, s)
 	c.collectChats(gauge, s)
@@ -75,13 +85,25 @@ func collectOutput(count sample, s *wire.Stats) {
 	count(batches, float64(s.Written.Batches))
 }
 
-func collectStalls(count sample, s *wire.Stats) {
+func (c *counters) collectStalls(count sample, s *wire.Stats) {
 	for cause, of := range map[wire.Cause]wire.StallStats{
 		wire.CauseReader: s.StallReader, wire.CauseUpstream: s.StallUpstream, wire.CauseEngine: s.StallEngine,
 	} {
+		of = c.most(cause, of)
 		count(stalls, float64(of.Count), string(cause))
 		count(stallTime, of.Time.Seconds(), string(cause))
 	}
+}
+
+// most returns the stalls of a cause, and never less than before. One that is under way can turn out a
+// little shorter than it looked, and Prometheus would take the counter to have begun anew.
+func (c *counters) most(cause wire.Cause, of wire.StallStats) wire.StallStats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	told := c.stalls[cause]
+	told.Count, told.Time = max(told.Count, of.Count), max(told.Time, of.Time)
+	c.stalls[cause] = told
+	return told
 }
 
 func collectWork(count sample, s *wire.Stats) {

@@ -36,7 +36,7 @@ func (m *Metrics) Wrote(took, added time.Duration) {
 // registry returns everything that /metrics shows.
 func (m *Metrics) registry(o Options) *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(m.write, m.added, &counters{options: o},
+	r.MustRegister(m.write, m.added, newCounters(o),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
 }
