@@ -124,6 +124,8 @@ func TestFaults(t *testing.T) {
 		{"output: {stall_threshold: 0s}\n", "1: output.stall_threshold: must be longer than 0s"},
 		{"log: {level: loud}\n", "1: log.level: must be debug, info, warn or error"},
 		{"log: {format: xml}\n", "1: log.format: must be text or json"},
+		{"debug: {token: ' '}\n", "1: debug.token: must be ASCII without spaces and line ends, as a header takes it"},
+		{"debug: {token: \"hunter2\\n\"}\n", "1: debug.token: must be ASCII without spaces and line ends, as a header takes it"},
 		{"debug: {addr: nowhere}\n", "1: debug.addr: must be host:port"},
 	} {
 		_, err := load(t, test.yaml)

@@ -158,5 +158,7 @@ func (d Debug) checks() []check {
 	return []check{
 		{"debug.addr", d.Addr == "" || err == nil, "must be host:port"},
 		{"debug.addr", d.Addr == "" || local || d.Token != "", "can be reached from other machines: set debug.token too, or use 127.0.0.1"},
+		{"debug.token", !strings.ContainsFunc(d.Token, func(r rune) bool { return r <= ' ' || r >= 0x7f }),
+			"must be ASCII without spaces and line ends, as a header takes it"},
 	}
 }
