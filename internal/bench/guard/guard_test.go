@@ -189,8 +189,13 @@ func TestWhatAPersonHasToMendIsToldInOneLine(t *testing.T) {
 			func(o *Options) { o.Results = t.TempDir() }, "can't be written"},
 		"record in a folder's place": {`{"format":"sluice bench guard","version":1}`,
 			func(o *Options) { o.Record = t.TempDir() }, "can't be written"},
-		"baseline without a folder": {"", func(o *Options) { o.Update, o.Baseline = true, "no/such/folder/baseline.json" }, "can't be written"},
-		"update of something else":  {`{"name":"a file of mine"}`, func(o *Options) { o.Update = true }, "is no baseline of the guard"},
+		"results over the baseline": {`{"format":"sluice bench guard","version":1}`,
+			func(o *Options) { o.Results = o.Baseline }, "is the baseline: name another file"},
+		"record over the baseline": {`{"format":"sluice bench guard","version":1}`,
+			func(o *Options) { o.Record = filepath.Dir(o.Baseline) + "/./" + filepath.Base(o.Baseline) }, "is the baseline: name another file"},
+		"results over a new baseline": {"", func(o *Options) { o.Update, o.Results = true, o.Baseline }, "is the baseline: name another file"},
+		"baseline without a folder":   {"", func(o *Options) { o.Update, o.Baseline = true, "no/such/folder/baseline.json" }, "can't be written"},
+		"update of something else":    {`{"name":"a file of mine"}`, func(o *Options) { o.Update = true }, "is no baseline of the guard"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			options := ofStandIn(t)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -12,11 +13,16 @@ import (
 // all files as they are.
 func (g *guarding) checkPaths() error {
 	paths := []string{g.options.Results, g.options.Summary}
-	switch {
-	case g.options.Update:
-		paths = append(paths, g.options.Baseline)
-	case g.entry == nil:
+	if g.entry == nil && !g.options.Update {
 		paths = append(paths, cmp.Or(g.options.Record, DefaultRecord))
+	}
+	for _, path := range paths {
+		if path != "" && sameFile(path, g.options.Baseline) {
+			return usageError("%s is the baseline: name another file for what comes of the run", path)
+		}
+	}
+	if g.options.Update {
+		paths = append(paths, g.options.Baseline)
 	}
 	for _, path := range paths {
 		if path == "" {
@@ -27,6 +33,16 @@ func (g *guarding) checkPaths() error {
 		}
 	}
 	return nil
+}
+
+// sameFile reports whether two paths lead to one file, whether or not it is there yet.
+func sameFile(one, other string) bool {
+	first, err := os.Stat(one)
+	if err != nil {
+		return filepath.Clean(one) == filepath.Clean(other)
+	}
+	second, err := os.Stat(other)
+	return err == nil && os.SameFile(first, second)
 }
 
 // writable tries to open a file for writing, and removes it when it wasn't there.
