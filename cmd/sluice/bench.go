@@ -87,17 +87,28 @@ func runBench(ctx context.Context, flags *benchFlags, s streams) error {
 	ctx, stop := untilInterrupt(ctx)
 	defer stop()
 	b := bench{plan: plan, console: newConsole(s.err), report: flags.newReport(target)}
-	if err := b.run(ctx, target); err != nil {
+	return flags.conclude(b.report, b.run(ctx, target), page, s)
+}
+
+// conclude prints what was measured, also where it ended in an error.
+func (f *benchFlags) conclude(r *report.Report, ended error, page *reportFile, s streams) error {
+	if ended != nil && len(r.Runs) == 0 {
+		return &failure{exitFailed, ended.Error()}
+	}
+	write := r.WriteTable
+	if f.json {
+		write = r.WriteJSON
+	}
+	if err := errors.Join(write(s.out), page.write(r)); err != nil {
 		return &failure{exitFailed, err.Error()}
 	}
-	write := b.report.WriteTable
-	if flags.json {
-		write = b.report.WriteJSON
+	if err := verdict(r); err != nil {
+		return err
 	}
-	if err := errors.Join(write(s.out), page.write(b.report)); err != nil {
-		return &failure{exitFailed, err.Error()}
+	if ended != nil {
+		return &failure{exitFailed, ended.Error()}
 	}
-	return verdict(b.report)
+	return nil
 }
 
 // untilInterrupt returns a context that the first Ctrl-C or SIGTERM ends, or the end of the terminal

@@ -21,7 +21,7 @@ type bench struct {
 	report  *report.Report
 }
 
-// run returns an error only when nothing could be measured.
+// run returns an error when nothing could be measured, or the load server did not end well.
 func (b *bench) run(ctx context.Context, target benchTarget) error {
 	self, err := os.Executable()
 	if err != nil {

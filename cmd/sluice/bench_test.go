@@ -250,6 +250,30 @@ func TestBenchVerdict(t *testing.T) {
 	}
 }
 
+// TestBenchPrintsWhatItHas although something went wrong at the end.
+func TestBenchPrintsWhatItHas(t *testing.T) {
+	ended := errors.New("the load server: killed")
+	for runs, want := range map[*report.Run]string{
+		nil: ended.Error(),
+		{Label: "fast", Result: &measure.Result{}}: ended.Error(),
+		{Label: "fast", Error: "oh"}:               "the run fast failed",
+	} {
+		r := &report.Report{}
+		if runs != nil {
+			r.Runs = append(r.Runs, runs)
+		}
+		var stdout strings.Builder
+		err := (&benchFlags{}).conclude(r, ended, &reportFile{}, streams{out: &stdout})
+		var failed *failure
+		if !errors.As(err, &failed) || failed.status != exitFailed || failed.message != want {
+			t.Errorf("got %v, want %q", err, want)
+		}
+		if (stdout.Len() > 0) != (runs != nil) {
+			t.Errorf("printed was %q", stdout.String())
+		}
+	}
+}
+
 // TestBenchKeyIsHandedOnUnseen: not as an argument, which everybody on the machine may read.
 func TestBenchKeyIsHandedOnUnseen(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))

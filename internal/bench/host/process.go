@@ -7,6 +7,7 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -131,14 +132,14 @@ func (p *Process) Await(ctx context.Context, done <-chan struct{}) error {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%w; stderr: %s", context.Cause(ctx), p.logTail())
+		return fmt.Errorf("%w%s", context.Cause(ctx), p.logTail())
 	case <-p.reader.ended:
 	}
 	select {
 	case <-done:
 		return nil
 	default:
-		return fmt.Errorf("%w; stderr: %s", ErrEnded, p.logTail())
+		return fmt.Errorf("%w%s", ErrEnded, p.logTail())
 	}
 }
 
@@ -167,7 +168,7 @@ func (p *Process) close() error {
 	killed := !killer.Stop()
 	p.cancel()
 	if err != nil || killed {
-		err = fmt.Errorf("%s: %w; stderr: %s", p.command.Path, errors.Join(err, killedError(killed)), p.logTail())
+		err = fmt.Errorf("%s: %w%s", p.command.Path, errors.Join(err, killedError(killed)), p.logTail())
 	}
 	p.removeStderr()
 	return err
@@ -186,18 +187,22 @@ func killedError(killed bool) error {
 	return nil
 }
 
-// logTail returns the last lines that the program wrote to stderr.
+// logTail returns the last lines that the program wrote to stderr, to be put behind an error; empty
+// when there are none.
 func (p *Process) logTail() string {
 	const tailBytes = 2000
 	info, err := p.stderr.Stat()
 	if err != nil {
-		return err.Error()
+		return "; stderr: " + err.Error()
 	}
 	text, err := io.ReadAll(io.NewSectionReader(p.stderr, max(0, info.Size()-tailBytes), tailBytes))
 	if err != nil {
-		return err.Error()
+		return "; stderr: " + err.Error()
 	}
-	return strings.TrimSpace(string(text))
+	if text = bytes.TrimSpace(text); len(text) == 0 {
+		return ""
+	}
+	return "; stderr: " + string(text)
 }
 
 func (p *Process) removeStderr() {

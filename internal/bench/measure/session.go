@@ -67,7 +67,9 @@ func (s *Session) Close() error {
 	s.client.CloseIdleConnections()
 	var err error
 	if s.loadServer != nil {
-		err = s.loadServer.Close()
+		if err = s.loadServer.Close(); err != nil {
+			err = fmt.Errorf("the load server: %w", err)
+		}
 	}
 	return errors.Join(err, os.RemoveAll(s.folder))
 }
