@@ -27,6 +27,11 @@ const (
 	// ownServerTokens is how long an answer of the user's own server is when nothing says how long.
 	ownServerTokens = 512
 
+	// ownServerWidth is about how many bytes of text a token of a real model has.
+	ownServerWidth = 4
+	// slowUnpaced is a rate that no machine is expected to fall below when nothing paces a stream.
+	slowUnpaced = 100_000
+
 	// The rate and length of the run that tells the latency where the others are unpaced.
 	probeRate   = 1000
 	probeTokens = 2000
@@ -106,6 +111,7 @@ func (f *benchFlags) load(reader string, ownServer bool) measure.Load {
 		if l.Tokens == 0 {
 			l.Tokens = ownServerTokens
 		}
+		l.Reader.CloseAfter = l.Tokens*ownServerWidth/4 + 1
 		return l // --duration ends the run, since nothing ends the server's stream
 	case f.tokens > 0 || f.duration > 0:
 	case f.rate > 0:
@@ -115,11 +121,25 @@ func (f *benchFlags) load(reader string, ownServer bool) measure.Load {
 	}
 	l.During = f.duration
 	l.MayLose = mayLose(l)
-	if l.Tokens > 0 {
-		// a reader that goes away does so while the stream still comes
-		l.Reader.CloseAfter = min(1<<20, l.Tokens*tokens.PlainWidth/4+1)
-	}
+	l.Reader.CloseAfter = min(1<<20, leastTokens(l)*tokens.PlainWidth/4+1)
 	return l
+}
+
+// leastTokens is about how many tokens come at least: a reader that goes away has to do so before they
+// are over.
+func leastTokens(l measure.Load) int {
+	if l.During == 0 {
+		return l.Tokens
+	}
+	rate := l.Rate
+	if rate == 0 {
+		rate = slowUnpaced
+	}
+	inTime := int(min(rate*l.During.Seconds(), tokens.Limit))
+	if l.Tokens == 0 {
+		return inTime
+	}
+	return min(l.Tokens, inTime)
 }
 
 // mayLose reports whether a slow reader may leave more text unread than the engine keeps. Of a stream

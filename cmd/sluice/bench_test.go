@@ -16,6 +16,7 @@ import (
 	"sluice/internal/bench/host"
 	"sluice/internal/bench/measure"
 	"sluice/internal/bench/report"
+	"sluice/internal/bench/tokens"
 )
 
 func writeText(t *testing.T, path, text string) {
@@ -149,6 +150,26 @@ func TestBenchBound(t *testing.T) {
 }
 
 // TestBenchProbeIsNoLongerThanTheOthers, and one stream of them.
+// TestBenchReaderGoesAwayInTime: before the stream is over, however short it is.
+func TestBenchReaderGoesAwayInTime(t *testing.T) {
+	for _, test := range []struct {
+		flags     benchFlags
+		ownServer bool
+		most      int // bytes
+	}{
+		{benchFlags{duration: time.Nanosecond}, false, 1},
+		{benchFlags{duration: time.Second, rate: 100}, false, 100 * tokens.PlainWidth / 2},
+		{benchFlags{duration: time.Hour, tokens: 10}, false, 10 * tokens.PlainWidth / 2},
+		{benchFlags{duration: time.Hour}, false, 1 << 20},
+		{benchFlags{tokens: 10}, true, 10 * ownServerWidth / 2},
+	} {
+		test.flags.streams, test.flags.slow = 1, time.Second
+		if got := test.flags.load(host.ReaderClosed, test.ownServer).Reader.CloseAfter; got < 1 || got > test.most {
+			t.Errorf("%+v: after %d bytes", test.flags, got)
+		}
+	}
+}
+
 func TestBenchProbe(t *testing.T) {
 	f := benchFlags{streams: 8, tokens: 50, slow: time.Second}
 	if l := f.probe(); l.Streams != 1 || l.Tokens != 50 || l.Rate != probeRate || l.Reader.Reader != host.ReaderFast {

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
 	"sluice/internal/bench/host"
@@ -46,6 +47,21 @@ func (a *audience) await(ctx context.Context, p *host.Process) error {
 		}
 	}
 	return nil
+}
+
+// errNotGone tells that a reader saw the end of what it should have missed.
+var errNotGone = errors.New("the stream was over before its reader went away: ask for a longer one")
+
+// awaitGone waits until the reader has gone away.
+func (a *audience) awaitGone(ctx context.Context, p *host.Process) error {
+	switch err := a.await(ctx, p); {
+	case err == nil:
+		return errNotGone
+	case errors.Is(err, host.ErrEnded):
+		return nil
+	default:
+		return err
+	}
 }
 
 // reports checks all streams against what was sent and returns the first error. Without statistics

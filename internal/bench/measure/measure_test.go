@@ -2,6 +2,7 @@ package measure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -120,6 +121,15 @@ func TestSamplesTellHowFarARunIs(t *testing.T) {
 			}
 			last = sample
 		}
+	}
+}
+
+// TestReaderThatStaysToTheEnd is an error, and not waited for.
+func TestReaderThatStaysToTheEnd(t *testing.T) {
+	s := openSession(t, Options{})
+	_, err := s.Run(t.Context(), Load{Tokens: 10, Reader: host.Model{Reader: host.ReaderClosed, CloseAfter: 1 << 20}})
+	if !errors.Is(err, errNotGone) {
+		t.Errorf("got %v", err)
 	}
 }
 

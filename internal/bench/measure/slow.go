@@ -18,7 +18,7 @@ const patience = 3
 // away, those streams are all that is waited for.
 func (s *Session) awaitEnd(ctx context.Context, p *host.Process, a *audience, l Load, number int) error {
 	if l.closes() {
-		if err := p.Await(ctx, p.Ended()); err != nil {
+		if err := a.awaitGone(ctx, p); err != nil {
 			return err
 		}
 		return s.awaitSent(ctx, p, number)
