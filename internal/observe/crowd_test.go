@@ -42,6 +42,8 @@ func TestLargeHeader(t *testing.T) {
 	if status != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("got %d", status)
 	}
+	// the server leaves the client half a second to read that
+	await(t, "its connection is gone", func() bool { return e.server.crowd.open.Load() == 0 })
 }
 
 func dial(t *testing.T, addr string) net.Conn {
