@@ -112,7 +112,7 @@ func (s *Sink) mergeLocked(l *Lane, last *entry, text []byte) bool {
 	if int(last.text)+size > s.options.MergeBytes || s.events+int64(size) > s.options.PendingBytes {
 		return false
 	}
-	l.box.merge(text)
+	l.box.merge(&s.pages, text)
 	s.events += int64(size)
 	return true
 }

@@ -56,9 +56,7 @@ func (m *mailbox) append(p *pages, l *Lane, f *wire.Frame) {
 	if f.Deferred != nil {
 		e.page = &page{deferred: f.Deferred}
 	} else {
-		if m.last == nil || !m.last.fits(f.Class, size) {
-			m.last = p.get(size)
-		}
+		m.turn(p, f.Class, size)
 		e.page, e.at = m.last, len(m.last.buf)
 		e.text, e.tail = int32(len(f.Text)), int32(len(f.Tail))
 		e.page.add(f)
@@ -84,9 +82,22 @@ func (m *mailbox) countLine(e *entry, weight int64) {
 	}
 }
 
+// turn makes last a page with room for a line.
+func (m *mailbox) turn(p *pages, class wire.Class, size int) {
+	switch {
+	case m.last == nil:
+		m.last = p.first(size)
+	case !m.last.fits(class, size):
+		m.last = p.get(size)
+	}
+}
+
 // merge adds text to the last line.
-func (m *mailbox) merge(text []byte) {
+func (m *mailbox) merge(p *pages, text []byte) {
 	e := m.entries.back()
+	if e.page.small() && len(e.page.buf)+len(text) > cap(e.page.buf) {
+		m.move(p, e)
+	}
 	buf := e.page.buf
 	body := len(buf) - int(e.tail)
 	// The tail is short, and is written anew behind the text.
@@ -96,6 +107,18 @@ func (m *mailbox) merge(text []byte) {
 	e.text += int32(len(text))
 	e.size += len(text)
 	m.eventBytes += int64(len(text))
+}
+
+// move takes the last line from its small page to one where it can grow.
+func (m *mailbox) move(p *pages, e *entry) {
+	small := e.page
+	e.page = p.get(e.size)
+	e.page.entries++
+	e.page.buf = append(e.page.buf, small.buf[e.at:]...)
+	small.buf = small.buf[:e.at]
+	e.at = 0
+	m.last = e.page
+	m.release(p, small)
 }
 
 // drop takes the first entry out and gives its page back.

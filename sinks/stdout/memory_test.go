@@ -3,6 +3,8 @@ package stdout
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"sluice/internal/wire"
@@ -134,7 +136,7 @@ func TestRunsStayWithinTheirPage(t *testing.T) {
 		for n := range 200 {
 			mustPut(t, l, event("1", n, 2900))
 		}
-		if inUse, _ := held(s, l.box); inUse%pageCapacity != 0 || inUse > 10*pageCapacity {
+		if inUse, _ := held(s, l.box); (inUse-smallCapacity)%pageCapacity != 0 || inUse > 10*pageCapacity {
 			t.Errorf("%d bytes are kept for %d", inUse, 200*2900)
 		}
 		w.take()
@@ -181,4 +183,37 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestManyRequestsWaitInSmallPages: hundreds of chats with a line or two each take a small page each,
+// and one whose text outgrows it moves.
+func TestManyRequestsWaitInSmallPages(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, w := blocked(t, Options{})
+		var lanes []*Lane
+		for i := range 100 {
+			l := s.Lane(wire.ID(fmt.Sprint(i)))
+			mustPut(t, l, event(fmt.Sprint(i), 0, 100), chunk(fmt.Sprint(i), 1, "x"), chunk(fmt.Sprint(i), 2, "y"))
+			lanes = append(lanes, l)
+			if inUse, _ := held(s, l.box); inUse != smallCapacity {
+				t.Fatalf("%d bytes are kept for three small frames", inUse)
+			}
+		}
+		long := strings.Repeat("z", 1000)
+		for n := range 40 {
+			mustPut(t, lanes[0], chunk("0", 3+n, long))
+		}
+		if inUse, _ := held(s, lanes[0].box); inUse > smallCapacity+2*pageCapacity {
+			t.Errorf("%d bytes are kept for 40 KB of text", inUse)
+		}
+		text := ""
+		for _, l := range parse(t, bytes.Join(append([][]byte{w.take()}, w.rest(t, s)...), nil)) {
+			if l.R == "0" && l.Kind == "chunk" {
+				text += l.D
+			}
+		}
+		if text != "xy"+strings.Repeat(long, 40) {
+			t.Errorf("%d bytes of text", len(text))
+		}
+	})
 }
