@@ -27,6 +27,9 @@ func plainPrefix[T string | []byte](s T) int {
 	return len(s)
 }
 
+// PlainLen returns how many bytes at the start of s are plain, as IsPlain means it.
+func PlainLen(s []byte) int { return plainPrefix(s) }
+
 // IsPlain reports whether s is printable ASCII without quote and backslash, so that it may be copied
 // into a JSON string, and out of one, as it is.
 func IsPlain(s []byte) bool { return plainPrefix(s) == len(s) }

@@ -118,7 +118,7 @@ func (s *Stream) receive(ctx context.Context, body io.ReadCloser, silence *Silen
 		s.upstream += time.Since(start)
 		if n > 0 {
 			silence.Touch()
-			if failed := s.push(ctx, decoder.Decode(buffer[:n], take)); failed != nil {
+			if failed := s.push(ctx, s.decode(decoder, buffer[:n], take)); failed != nil {
 				return failed
 			}
 		}
@@ -132,6 +132,40 @@ func (s *Stream) receive(ctx context.Context, body io.ReadCloser, silence *Silen
 		if n == len(buffer) && n < lastBuffer {
 			buffer = make([]byte, 2*n)
 		}
+	}
+}
+
+// decode reads the next piece of the stream. Events that are like the last one are recognised as a
+// whole; all else, and what isn't whole, goes through the decoder.
+func (s *Stream) decode(decoder *sse.Decoder, p []byte, take func(sse.Event) error) error {
+	for len(p) > 0 && !s.done {
+		if decoder.Between() {
+			p = s.takeAlike(p)
+		}
+		piece := p
+		if i := bytes.Index(p, []byte(frameTail)); i >= 0 {
+			piece = p[:i+len(frameTail)]
+		}
+		if err := decoder.Decode(piece, take); err != nil {
+			return err
+		}
+		p = p[len(piece):]
+	}
+	return nil
+}
+
+// takeAlike reads the events at the start of p that are like the last one, and returns what follows.
+// Their texts alias p, which is pushed before it is read into again.
+func (s *Stream) takeAlike(p []byte) []byte {
+	for {
+		text, length := s.parser.template.frame(p)
+		if length == 0 {
+			return p
+		}
+		if len(text) > 0 {
+			s.tokens.Items = append(s.tokens.Items, wire.Token{Kind: s.parser.template.kind, Plain: true, Raw: text})
+		}
+		p = p[length:]
 	}
 }
 

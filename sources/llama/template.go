@@ -17,6 +17,9 @@ type template struct {
 	// prefix ends with the text's opening quote, suffix begins with its closing one.
 	prefix, suffix []byte
 	kind           wire.TokenKind
+	// head and tail are prefix and suffix with what makes them an event of a stream around them: one
+	// data line and an empty one. head is empty where they can't be one line.
+	head, tail []byte
 }
 
 // learn keeps what surrounds the text in data.
@@ -24,12 +27,42 @@ func (t *template) learn(data []byte, kind wire.TokenKind, text gjson.Result) {
 	from := text.Index
 	to := from + len(text.Raw)
 	if from <= 0 || to > len(data) || string(data[from:to]) != text.Raw {
-		t.prefix = t.prefix[:0]
+		t.prefix, t.head = t.prefix[:0], t.head[:0]
 		return
 	}
 	t.prefix = append(t.prefix[:0], data[:from+1]...)
 	t.suffix = append(t.suffix[:0], data[to-1:]...)
 	t.kind = kind
+	t.learnFrame()
+}
+
+const (
+	frameHead = "data: "
+	frameTail = "\n\n"
+)
+
+func (t *template) learnFrame() {
+	t.head, t.tail = t.head[:0], t.tail[:0]
+	if bytes.ContainsAny(t.prefix, "\r\n") || bytes.ContainsAny(t.suffix, "\r\n") {
+		return // the data of several lines
+	}
+	t.head = append(append(t.head, frameHead...), t.prefix...)
+	t.tail = append(append(t.tail, t.suffix...), frameTail...)
+}
+
+// frame reads a whole event at the start of p whose chunk is like the learned one and whose text is
+// plain. It returns the text and the length of the event, 0 when p begins with anything else.
+func (t *template) frame(p []byte) (text []byte, length int) {
+	if len(t.head) == 0 || !bytes.HasPrefix(p, t.head) {
+		return nil, 0
+	}
+	text = p[len(t.head):]
+	text = text[:wire.PlainLen(text)]
+	length = len(t.head) + len(text)
+	if !bytes.HasPrefix(p[length:], t.tail) {
+		return nil, 0
+	}
+	return text, length + len(t.tail)
 }
 
 // match returns the text of a chunk that is like the learned one, aliasing data.

@@ -195,6 +195,12 @@ func (d *Decoder) dispatch(yield func(Event) error) error {
 	return yield(event)
 }
 
+// Between reports whether the decoder stands between two frames and keeps nothing of what came before:
+// the next byte begins a line, and what comes next means the same to a new decoder.
+func (d *Decoder) Between() bool {
+	return d.begun && !d.skipLF && !d.hasData && len(d.line) == 0 && len(d.kind.view) == 0 && d.err == nil
+}
+
 // Finish says that the stream has ended. With KeepUnfinished it yields the frame that was not ended
 // by an empty line, its last line whole or not. It returns what Decode returns.
 func (d *Decoder) Finish(yield func(Event) error) error {
