@@ -16,6 +16,7 @@ import (
 
 	"sluice/internal/bench/load"
 	"sluice/internal/bench/report"
+	"sluice/internal/testkit"
 )
 
 // benched runs sluice bench to its end in an empty folder.
@@ -143,7 +144,7 @@ func TestBenchInterrupted(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the run is half a second old", func() bool { return sentTokens(t, url) > 500 })
+	testkit.Until(t, "the run is half a second old", func() bool { return sentTokens(t, url) > 500 })
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"sluice/internal/observe"
+	"sluice/internal/testkit"
 	"sluice/internal/testkit/fakellama"
 	"sluice/internal/testkit/host"
 )
@@ -23,7 +24,7 @@ import (
 // running waits for the run file of the one engine that uses a data folder.
 func running(t *testing.T, dataDir string) (file string, r observe.Running) {
 	t.Helper()
-	until(t, "a run file", func() bool {
+	testkit.Until(t, "a run file", func() bool {
 		found, _ := filepath.Glob(filepath.Join(dataDir, "run", "*.json"))
 		if len(found) != 1 {
 			return false
@@ -73,9 +74,9 @@ func TestStallIsExplained(t *testing.T) {
 		}
 		return gjson.Parse(body)
 	}
-	until(t, "a stall under way", func() bool { return stats().Get("stalls.reader.count").Int() == 1 })
+	testkit.Until(t, "a stall under way", func() bool { return stats().Get("stalls.reader.count").Int() == 1 })
 	traces := filepath.Join(dataDir, "traces", "*.trace")
-	until(t, "a trace", func() bool { found, _ := filepath.Glob(traces); return len(found) == 1 })
+	testkit.Until(t, "a trace", func() bool { found, _ := filepath.Glob(traces); return len(found) == 1 })
 	e.Resume()
 	wantWhole(t, e, "c", fakellama.Text("n=5000"))
 	stall := stats().Get("recent_stalls.0")

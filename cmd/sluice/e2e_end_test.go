@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/internal/testkit"
 	"sluice/internal/testkit/fakellama"
 	"sluice/internal/testkit/host"
 )
@@ -99,7 +100,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	e.Chat("c", flood)
 	server.WaitAnswers(1)
 	e.Signal(syscall.SIGTERM)
-	until(t, "the first signal is seen", func() bool { return strings.Contains(e.Stderr(), "stopping") })
+	testkit.Until(t, "the first signal is seen", func() bool { return strings.Contains(e.Stderr(), "stopping") })
 	e.Signal(syscall.SIGTERM)
 	wantExit(t, e, 1)
 }

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"sluice/internal/testkit/fakellama"
 	"sluice/internal/testkit/host"
@@ -53,23 +52,6 @@ func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// limit is when a test that waits has failed.
-const limit = time.Minute
-
-// until waits for a condition of the world outside.
-func until(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.After(limit); !condition(); {
-		select {
-		case <-tick.C:
-		case <-end:
-			t.Fatalf("never: %s", what)
-		}
 	}
 }
 

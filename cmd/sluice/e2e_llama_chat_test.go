@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"sluice/internal/testkit"
 	"sluice/internal/testkit/host"
 )
 
@@ -85,7 +86,7 @@ func TestRealEightChatsOnFewSlots(t *testing.T) {
 func wantNeverMore(t *testing.T, r *real, e *host.Engine, slots int) {
 	t.Helper()
 	most := 0
-	until(t, "all chats have ended", func() bool {
+	testkit.Until(t, "all chats have ended", func() bool {
 		processing, deferred := r.requests()
 		most = max(most, processing)
 		if deferred > 0 || processing > slots {
@@ -150,8 +151,8 @@ func TestRealModelIsNotHeldUpByAStalledReader(t *testing.T) {
 	r := newReal(t)
 	e := r.start(endless, one+"agents: [{max_tokens: 2000}]\n", host.Options{Small: true, Pace: paused})
 	e.Chat("c", "Tell me of streams.")
-	until(t, "the model runs", func() bool { return r.busy() == 1 })
-	until(t, "the model has finished", func() bool { return r.busy() == 0 })
+	testkit.Until(t, "the model runs", func() bool { return r.busy() == 1 })
+	testkit.Until(t, "the model has finished", func() bool { return r.busy() == 0 })
 	if n := e.Taken(); n != 0 {
 		t.Fatalf("%d bytes were read", n)
 	}
@@ -174,8 +175,8 @@ func TestRealAttach(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
 	}
-	until(t, "the first server listens", func() bool { _, err := get("http://127.0.0.1:"+port+"/health", "", ""); return err == nil })
-	until(t, "the second server listens", func() bool { _, err := get("http://llama/health", socket, ""); return err == nil })
+	testkit.Until(t, "the first server listens", func() bool { _, err := get("http://127.0.0.1:"+port+"/health", "", ""); return err == nil })
+	testkit.Until(t, "the second server listens", func() bool { _, err := get("http://llama/health", socket, ""); return err == nil })
 	for _, url := range []string{"http://127.0.0.1:" + port, "unix://" + socket} {
 		e := spawn(t, "llama_server: {url: '"+url+"', api_key: "+key+"}\n", host.Options{})
 		e.Chat("c", "What is a pipe?")

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sluice/internal/testkit"
 	"sluice/internal/testkit/host"
 )
 
@@ -110,7 +111,7 @@ func TestRealShutdownWhileTheServerStarts(t *testing.T) {
 			e := r.start(quick, one, host.Options{})
 			e.Chat("c", "hi")
 			e.Send("w", "warmup", nil)
-			until(t, "the server starts", func() bool { return len(r.pids()) == 1 && len(r.left()) > 1 })
+			testkit.Until(t, "the server starts", func() bool { return len(r.pids()) == 1 && len(r.left()) > 1 })
 			wantAlive(t, e)
 			guardian := guardianOf(t, e.PID())
 			c.end(t, e)
@@ -146,7 +147,7 @@ func TestRealIdleServerIsStopped(t *testing.T) {
 	for i := range 2 {
 		e.Chat(numbered("c", i), "What is a pipe?")
 		wantText(t, e, numbered("c", i))
-		until(t, "the server has ended", func() bool { return !runs(r.pids()[i]) })
+		testkit.Until(t, "the server has ended", func() bool { return !runs(r.pids()[i]) })
 	}
 	wantAlive(t, e)
 }
@@ -180,7 +181,7 @@ func TestRealFaultsOfTheStart(t *testing.T) {
 			wantAlive(t, e)
 			e.CloseStdin()
 			wantExit(t, e, 0)
-			until(t, "no process is left", func() bool { return len(r.left()) == 0 })
+			testkit.Until(t, "no process is left", func() bool { return len(r.left()) == 0 })
 		})
 	}
 }

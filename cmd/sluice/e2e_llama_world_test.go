@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sluice/internal/testkit"
 	"sluice/internal/testkit/host"
 )
 
@@ -110,9 +111,9 @@ func (r *real) left() (left []string) {
 // wantNothingLeft waits until neither server, wrapper, guardian nor socket folder is left.
 func (r *real) wantNothingLeft(guardian int) {
 	r.t.Helper()
-	until(r.t, "no process is left", func() bool { return len(r.left()) == 0 })
-	until(r.t, "the guardian is gone", func() bool { return !runs(guardian) })
-	until(r.t, "the socket's folder is gone", func() bool {
+	testkit.Until(r.t, "no process is left", func() bool { return len(r.left()) == 0 })
+	testkit.Until(r.t, "the guardian is gone", func() bool { return !runs(guardian) })
+	testkit.Until(r.t, "the socket's folder is gone", func() bool {
 		folders, _ := filepath.Glob(r.path("sluice-*"))
 		return len(folders) == 0
 	})

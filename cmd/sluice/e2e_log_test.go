@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/internal/testkit"
 	"sluice/internal/testkit/host"
 )
 
@@ -50,7 +51,7 @@ func TestWhatNetHTTPLogsIsALogLine(t *testing.T) {
 	e := spawn(t, "llama_server: {url: '"+talkative(t)+"'}\nlog: {level: debug}\n", host.Options{})
 	e.Chat("c", "hi")
 	e.Result("c")
-	until(t, "net/http's line in the log", func() bool { return strings.Contains(e.Stderr(), "Unsolicited response") })
+	testkit.Until(t, "net/http's line in the log", func() bool { return strings.Contains(e.Stderr(), "Unsolicited response") })
 	e.CloseStdin()
 	wantExit(t, e, 0)
 	for line := range strings.Lines(e.Stderr()) {

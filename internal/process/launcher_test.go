@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sluice/internal/testkit"
 )
 
 // family is a wrapper with a child in its group; onLinux has one in a session of its own as well, and
@@ -47,7 +49,7 @@ func TestNothingOutlivesAKilledEngine(t *testing.T) {
 			if err := engine.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
-			until(t, "all processes ended", allGone(all))
+			testkit.Until(t, "all processes ended", allGone(all))
 		})
 	}
 }
@@ -145,7 +147,7 @@ func TestChildrenLeadGroupsAndHoldNothingOfOurs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the child read the end of its stdin", func() bool {
+	testkit.Until(t, "the child read the end of its stdin", func() bool {
 		out, _ := os.ReadFile(filepath.Join(folder, "out"))
 		return strings.HasSuffix(string(out), "end\n")
 	})
@@ -202,7 +204,7 @@ func TestScratchIsMadeAndNeverLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the child wrote into its scratch folder", func() bool {
+	testkit.Until(t, "the child wrote into its scratch folder", func() bool {
 		mode, _ := os.ReadFile(filepath.Join(scratch, "mode"))
 		return runtime.GOOS != "linux" && len(mode) > 0 || string(mode) == "700\n"
 	})

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"sluice/internal/testkit"
 )
 
 // TestMain also is the guardian and the engine of the tests, which run this binary once more.
@@ -62,28 +64,11 @@ func shell(script, scratch string) Command {
 	return Command{Path: "/bin/sh", Args: []string{"-c", script}, Env: append(os.Environ(), "scratch="+scratch)}
 }
 
-// until waits for a condition of a real process, and fails the test when it never comes true.
-func until(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for limit := time.After(20 * time.Second); ; {
-		if condition() {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // pids returns the process ids that scripts wrote into the folder, once count are there.
 func pids(t *testing.T, folder string, count int) []int {
 	t.Helper()
 	var found []int
-	until(t, fmt.Sprintf("%d process ids in the folder", count), func() bool {
+	testkit.Until(t, fmt.Sprintf("%d process ids in the folder", count), func() bool {
 		found = found[:0]
 		files, _ := filepath.Glob(filepath.Join(folder, "*.pid"))
 		for _, file := range files {

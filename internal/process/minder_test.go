@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"sluice/internal/testkit"
 )
 
 func TestADeadGuardianIsReplaced(t *testing.T) {
@@ -23,7 +25,7 @@ func TestADeadGuardianIsReplaced(t *testing.T) {
 		if err := first.cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "another guardian runs", func() bool { g := guardianOf(l); return g != first && g.alive() })
+		testkit.Until(t, "another guardian runs", func() bool { g := guardianOf(l); return g != first && g.alive() })
 		first = guardianOf(l)
 		if err := first.cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
@@ -62,9 +64,9 @@ func TestNothingOutlivesAnEngineWhoseGuardianWasKilled(t *testing.T) {
 	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "another guardian runs", func() bool { g := guardian(); return g != 0 && g != first })
+	testkit.Until(t, "another guardian runs", func() bool { g := guardian(); return g != 0 && g != first })
 	if err := engine.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "all processes ended", allGone(all))
+	testkit.Until(t, "all processes ended", allGone(all))
 }

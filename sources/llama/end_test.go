@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/internal/testkit"
 	"sluice/internal/wire"
 )
 
@@ -136,7 +137,7 @@ func TestAnUnusedServerIsStopped(t *testing.T) {
 	if err := s.Warm(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the warmed server ended", func() bool { return !runs(f.pids()[0]) })
+	testkit.Until(t, "the warmed server ended", func() bool { return !runs(f.pids()[0]) })
 	lease := acquire(t, s)
 	used := lease.instance
 	lease.Release()
@@ -238,6 +239,6 @@ func TestAKilledEngineLeavesNothing(t *testing.T) {
 	if err := engine.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "server and grandchild ended", func() bool { return !slices.ContainsFunc(family, runs) })
-	until(t, "the socket's folder is removed", func() bool { return !has(filepath.Dir(socket), "") })
+	testkit.Until(t, "server and grandchild ended", func() bool { return !slices.ContainsFunc(family, runs) })
+	testkit.Until(t, "the socket's folder is removed", func() bool { return !has(filepath.Dir(socket), "") })
 }

@@ -144,23 +144,6 @@ func (f *fake) pids() (pids []int) {
 	return pids
 }
 
-// until waits for a condition of a real process.
-func until(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for limit := time.After(20 * time.Second); ; {
-		if condition() {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // runs reports whether a process exists and is no zombie.
 func runs(pid int) bool {
 	state, err := exec.Command("ps", "-o", "state=", "-p", strconv.Itoa(pid)).Output()
