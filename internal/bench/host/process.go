@@ -143,11 +143,19 @@ func (p *Process) Await(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// Usage returns what the program has used so far. It returns ErrExited when it doesn't run any more.
+// exitPatience is how long an end that has begun may take.
+const exitPatience = time.Second
+
+// Usage returns what the program has used so far. It returns ErrExited, with the end of what the
+// program logged, when it doesn't run any more.
 func (p *Process) Usage() (Usage, error) {
 	usage, err := readUsage(p.command.Process.Pid)
 	if err != nil {
-		err = fmt.Errorf("%w: %w", ErrExited, err)
+		select { // its memory goes before its last words can be read
+		case <-p.exited:
+		case <-time.After(exitPatience):
+		}
+		err = fmt.Errorf("%w: %w%s", ErrExited, err, p.logTail())
 	}
 	return usage, err
 }

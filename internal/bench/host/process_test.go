@@ -177,3 +177,16 @@ func TestAnotherPaceEndsTheWaitOfTheOld(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A program that ends at once is explained by what it said, not by what is missing of it.
+func TestUsageOfADeadProgramTellsItsLastWords(t *testing.T) {
+	p, err := Start(t.Context(), Options{Path: "/bin/sh", Args: []string{"-c", "echo out of order >&2; exit 3"}, Lines: collect(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Kill()
+	<-p.Exited()
+	if _, err := p.Usage(); !errors.Is(err, ErrExited) || !strings.Contains(err.Error(), "out of order") {
+		t.Errorf("got %v", err)
+	}
+}
