@@ -115,6 +115,7 @@ func TestFailedProgramIsToldWithItsLog(t *testing.T) {
 func TestKilledProgramEnds(t *testing.T) {
 	p := start(t, "copy", false, collect(1))
 	p.Kill()
+	<-p.Exited() // else Close may end its input first, and it ends by itself
 	if err := p.Close(); err == nil || strings.Contains(err.Error(), "stderr") {
 		t.Errorf("Close, of a program that wrote nothing to stderr: %v", err)
 	}
