@@ -64,6 +64,9 @@ func (c *chat) Event(event wire.Event) {
 	c.pipeline.put(c.lane.Push(context.Background(), c.encode(&c.one)), c.id)
 }
 
+// Progress implements execute.Chat.
+func (c *chat) Progress(*wire.Progress) {}
+
 // replyCost is about what a final frame needs besides its text, in bytes.
 const replyCost = 1024
 

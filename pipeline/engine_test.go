@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"sync/atomic"
@@ -156,7 +157,11 @@ type scriptedLease struct{}
 
 func (scriptedLease) Release()                            {}
 func (scriptedLease) Waited() (queue, load time.Duration) { return 0, time.Second }
-func (scriptedLease) Idle(ctx context.Context) bool       { return pause(ctx, 100*time.Millisecond) == nil }
+func (scriptedLease) ContextSize(context.Context) int     { return 0 }
+func (scriptedLease) Count(context.Context, *wire.ModelRequest) (int, error) {
+	return 0, errors.New("it doesn't tell")
+}
+func (scriptedLease) Idle(ctx context.Context) bool { return pause(ctx, 100*time.Millisecond) == nil }
 func (scriptedLease) Stream(request *wire.ModelRequest) TokenSource {
 	return &scriptedStream{script: request.Messages[len(request.Messages)-1].Content}
 }

@@ -152,6 +152,14 @@ func (l leasePort) Idle(ctx context.Context) bool {
 	return idle
 }
 
+// ContextSize implements execute.Lease.
+func (l leasePort) ContextSize(ctx context.Context) int { return 0 }
+
+// Count implements execute.Lease.
+func (l leasePort) Count(ctx context.Context, request *wire.ModelRequest) (int, error) {
+	return 0, errors.New("not counted")
+}
+
 // Stream implements pipeline.Lease.
 func (l leasePort) Stream(request *wire.ModelRequest) pipeline.TokenSource {
 	return l.Lease.Stream(l.model, request)

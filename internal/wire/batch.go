@@ -43,7 +43,7 @@ func (r *Requests) Clone() any {
 
 // Len counts the tokens; a batch that only brings a fact counts as one.
 func (t *Tokens) Len() int {
-	if len(t.Items) == 0 && (t.Finish != "" || t.Usage != nil || t.Progress != nil) {
+	if len(t.Items) == 0 && (t.Finish != "" || t.Usage != nil || t.Progress != nil || len(t.Calls) > 0) {
 		return 1
 	}
 	return len(t.Items)
@@ -56,6 +56,7 @@ func (t *Tokens) Clone() any {
 	for i := range c.Items {
 		c.Items[i].Raw = bytes.Clone(c.Items[i].Raw)
 	}
+	c.Calls = slices.Clone(t.Calls)
 	return &c
 }
 

@@ -40,3 +40,18 @@ func (n *NotReady) Error() string { return n.Fault.Error() }
 
 // Unwrap returns the fault, so that errors.As finds it.
 func (n *NotReady) Unwrap() error { return n.Fault }
+
+// Overflow is the error of a model step whose prompt the server refused because it is too long. Fault
+// is what to say when it can't be made shorter.
+type Overflow struct {
+	Fault *Fault
+	// PromptTokens is what the request came to, ContextSize what the server has room for; 0 when the
+	// server didn't say.
+	PromptTokens, ContextSize int
+}
+
+// Error tells the fault.
+func (o *Overflow) Error() string { return o.Fault.Error() }
+
+// Unwrap returns the fault, so that errors.As finds it.
+func (o *Overflow) Unwrap() error { return o.Fault }

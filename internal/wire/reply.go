@@ -28,6 +28,9 @@ type CancelDone struct {
 // ShutdownDone answers shutdown.
 type ShutdownDone struct{}
 
+// ApproveDone answers approve; not accepted means that no such call waits.
+type ApproveDone struct{ Accepted bool }
+
 // WarmupDone answers warmup.
 type WarmupDone struct{ Load time.Duration }
 

@@ -14,7 +14,7 @@ type Lines struct{ Items []Line }
 // Method names a request's method after routing.
 type Method uint8
 
-// The methods of NDJSON v1 that this build serves, and the extension methods stats and warmup.
+// The methods of NDJSON v1 that this build serves, and the extension methods stats, warmup and approve.
 const (
 	MethodUnknown Method = iota
 	MethodInitialize
@@ -24,6 +24,7 @@ const (
 	MethodShutdown
 	MethodStats
 	MethodWarmup
+	MethodApprove
 )
 
 // Request is one message of the host on its way through parse, validate and route.
@@ -37,7 +38,7 @@ type Request struct {
 	// Method is set by route.
 	Method Method
 	// Params is set by validate: one of *InitializeParams, *ChatParams, *CancelParams, *WarmupParams,
-	// or nil for a method without params. It holds no borrowed bytes.
+	// *ApproveParams, or nil for a method without params. It holds no borrowed bytes.
 	Params any
 	// Fault is set by the first stage that refuses the request; later stages pass it on as it is.
 	Fault *Fault
@@ -67,3 +68,20 @@ type CancelParams struct{ Target ID }
 
 // WarmupParams are the params of warmup.
 type WarmupParams struct{ Agent string }
+
+// Decision is a host's answer to tool_approval.
+type Decision string
+
+// The decisions: this call, this tool for the rest of the session, or not at all.
+const (
+	DecisionOnce    Decision = "once"
+	DecisionSession Decision = "session"
+	DecisionDeny    Decision = "deny"
+)
+
+// ApproveParams are the params of approve: all three must be given.
+type ApproveParams struct {
+	Target   ID
+	CallID   string
+	Decision Decision
+}

@@ -28,12 +28,14 @@ type Tokens struct {
 	// Usage and Progress are the newest of the batch; nil when none came.
 	Usage    *Usage
 	Progress *PromptProgress
+	// Calls are pieces of the tool calls that the model makes, in the order in which they came.
+	Calls []CallDelta
 }
 
 // Reset empties the batch and keeps its memory.
 func (t *Tokens) Reset() {
 	t.Items = t.Items[:0]
-	t.Finish, t.Usage, t.Progress = "", nil, nil
+	t.Finish, t.Usage, t.Progress, t.Calls = "", nil, nil, nil
 }
 
 // Usage counts the tokens of a request as the server counted them.
@@ -45,22 +47,39 @@ type PromptProgress struct{ Total, Cached, Processed int64 }
 // ModelRequest is one model step as execute asks for it; every source renders it for its server.
 type ModelRequest struct {
 	Messages []Message
+	// Tools are what the model may call; none leaves tools out of the request.
+	Tools []Tool
 	// MaxTokens bounds the answer; 0 leaves it to the server.
 	MaxTokens int
 	// Temperature is nil when the server's default is wanted.
 	Temperature *float64
 }
 
-// Message is one message of a conversation; Role is system, user or assistant.
-type Message struct{ Role, Content string }
+// The roles of messages.
+const (
+	RoleSystem    = "system"
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
+	RoleTool      = "tool"
+)
 
-// Phase says what a chat waits for before its model step runs, in the words of the extension
-// progress.
+// Message is one message of a conversation.
+type Message struct {
+	Role, Content string
+	// Calls are the tool calls of an assistant's message.
+	Calls []ToolCall
+	// CallID says which call a tool's message answers.
+	CallID string
+}
+
+// Phase says what a chat waits for, in the words of the extension progress.
 type Phase string
 
-// The phases before a model step.
+// The phases of a chat: the first three come before a model step.
 const (
 	PhaseServerStart Phase = "server_start"
 	PhaseModelLoad   Phase = "model_load"
 	PhaseQueue       Phase = "queue"
+	PhasePrompt      Phase = "prompt"
+	PhaseTool        Phase = "tool"
 )

@@ -111,11 +111,11 @@ func (e *Events) begin(dst []byte, kind wire.EventKind, step int) []byte {
 // line appends an event that is neither text nor deferred.
 func (e *Events) line(dst []byte, event *wire.Event) []byte {
 	dst = e.begin(dst, event.Kind, event.Step)
-	if event.Kind == wire.EventRunStart {
+	if start, ok := event.Detail.(*wire.RunStart); ok {
 		dst = append(dst, `,"user_input":`...)
-		dst = wire.AppendString(dst, event.UserInput, e.protocol.ASCII)
+		dst = wire.AppendString(dst, start.UserInput, e.protocol.ASCII)
 		dst = append(dst, `,"trace_id":`...)
-		dst = wire.AppendString(dst, event.TraceID, e.protocol.ASCII)
+		dst = wire.AppendString(dst, start.TraceID, e.protocol.ASCII)
 	}
 	return append(dst, "}\n"...)
 }

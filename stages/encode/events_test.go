@@ -22,7 +22,7 @@ var turn = []struct {
 	class           wire.Class
 	plain, extended string
 }{
-	{wire.Event{Kind: wire.EventRunStart, UserInput: "a\n\"é\u2028", TraceID: "t1"}, wire.BestEffort, `"event":"run_start","user_input":"a\n\"é\u2028","trace_id":"t1"}`, ""},
+	{wire.Event{Kind: wire.EventRunStart, Detail: &wire.RunStart{UserInput: "a\n\"é\u2028", TraceID: "t1"}}, wire.BestEffort, `"event":"run_start","user_input":"a\n\"é\u2028","trace_id":"t1"}`, ""},
 	{wire.Event{Kind: wire.EventLLMStart}, wire.BestEffort, `"event":"llm_start","step":0}`, ""},
 	{wire.Event{Kind: wire.EventReasoning, Text: []byte("hm")}, wire.Mergeable, `"event":"llm_reasoning","step":0,"delta":"hm"}`, `"event":"llm_reasoning","step":0,"offset":0,"delta":"hm"}`},
 	{wire.Event{Kind: wire.EventReasoning, Text: []byte("m"), Offset: 2}, wire.Mergeable, `"event":"llm_reasoning","step":0,"delta":"m"}`, `"event":"llm_reasoning","step":0,"offset":2,"delta":"m"}`},
@@ -99,7 +99,7 @@ func TestMergedLines(t *testing.T) {
 
 func TestEventsInASCII(t *testing.T) {
 	e := NDJSON{ASCII: true}.Events(`"é"`, false)
-	frames := e.Apply(&wire.Events{Items: []wire.Event{{Kind: wire.EventRunStart, UserInput: "é😀", TraceID: "t"}, {Kind: wire.EventChunk, Text: []byte(`\u00e9`)}}}).Items
+	frames := e.Apply(&wire.Events{Items: []wire.Event{{Kind: wire.EventRunStart, Detail: &wire.RunStart{UserInput: "é😀", TraceID: "t"}}, {Kind: wire.EventChunk, Text: []byte(`\u00e9`)}}}).Items
 	golden(t, line(frames[0]), `{"id":"\u00e9","type":"event","event":"run_start","user_input":"\u00e9\ud83d\ude00","trace_id":"t"}`)
 	golden(t, line(frames[1]), `{"id":"\u00e9","type":"event","event":"llm_chunk","step":0,"delta":"\u00e9"}`)
 }

@@ -28,7 +28,7 @@ func TestResult(t *testing.T) {
 		}
 
 		w.chatWith("b", &wire.ChatParams{Resume: true})
-		if asked := w.out.chats[1].asked; len(asked.Messages) != 1 || asked.Messages[0] != (wire.Message{Role: "user"}) {
+		if asked := w.out.chats[1].asked; !reflect.DeepEqual(asked.Messages, []wire.Message{{Role: "user"}}) {
 			t.Errorf("asked %+v", asked)
 		}
 		other := w.out.done("b")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sluice/internal/wire"
+	"sluice/stages/execute/agent"
 )
 
 // Models gives access to the model servers, by the names of the configuration.
@@ -22,6 +23,7 @@ type Lease interface {
 	Release()
 	// Waited tells how long the slot and the server's start-up were waited for.
 	Waited() (queue, load time.Duration)
+	agent.Window
 	// Idle waits until the server is seen idle, or ctx ends. False when it wasn't, or can't be told.
 	Idle(ctx context.Context) bool
 }
@@ -43,6 +45,10 @@ type Chat interface {
 	// Step runs one model step and hands over its events. The outcome is what there was, also with an
 	// error, which is a *wire.Fault or the cause of ctx. tokens is told how many more arrived.
 	Step(ctx context.Context, lease Lease, step int, request *wire.ModelRequest, tokens func(int64)) (Outcome, error)
+	// Progress says what the chat waits for from now on, until nil or another one. It is told at once
+	// and at least once a second while nothing else is sent, to a host that switched the extension on.
+	// It may be called from any goroutine.
+	Progress(what *wire.Progress)
 	// Finish hands over the final frame.
 	Finish(done *wire.ChatDone)
 }
@@ -51,8 +57,10 @@ type Chat interface {
 type Outcome struct {
 	// Response is the text, escaped for the inside of a JSON string; nobody changes it any more.
 	Response []byte
-	Finish   string
-	Usage    *wire.Usage
+	// Calls are the tool calls, whole.
+	Calls  []wire.ToolCall
+	Finish string
+	Usage  *wire.Usage
 	// FirstToken is when the first text arrived; zero when none did.
 	FirstToken time.Time
 	// Upstream is the time spent waiting for the server.
@@ -60,4 +68,4 @@ type Outcome struct {
 }
 
 // Extensions are the extensions of NDJSON v1 that the host switched on.
-type Extensions struct{ Offsets, Reasoning bool }
+type Extensions struct{ Offsets, Reasoning, Progress, Approval bool }

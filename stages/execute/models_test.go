@@ -2,6 +2,7 @@ package execute
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -86,6 +87,14 @@ func (l *fakeLease) Release() {
 
 // Waited implements Lease.
 func (l *fakeLease) Waited() (queue, load time.Duration) { return l.models.queue, l.models.load }
+
+// ContextSize implements Lease.
+func (l *fakeLease) ContextSize(context.Context) int { return 0 }
+
+// Count implements Lease.
+func (l *fakeLease) Count(context.Context, *wire.ModelRequest) (int, error) {
+	return 0, errors.New("it doesn't tell")
+}
 
 // Idle implements Lease.
 func (l *fakeLease) Idle(ctx context.Context) bool {

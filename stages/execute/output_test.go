@@ -161,6 +161,9 @@ func (c *fakeChat) Step(ctx context.Context, _ Lease, _ int, r *wire.ModelReques
 	}
 }
 
+// Progress implements Chat.
+func (c *fakeChat) Progress(*wire.Progress) {}
+
 // Finish implements Chat.
 func (c *fakeChat) Finish(done *wire.ChatDone) {
 	c.out.mu.Lock()

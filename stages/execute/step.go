@@ -17,7 +17,7 @@ const attempts = 3
 
 func (t *turn) run() error {
 	c := t.chat
-	c.out.Event(wire.Event{Kind: wire.EventRunStart, UserInput: c.params.Input, TraceID: t.done.TraceID})
+	c.out.Event(wire.Event{Kind: wire.EventRunStart, Detail: &wire.RunStart{UserInput: c.params.Input, TraceID: t.done.TraceID}})
 	for attempt := 1; ; attempt++ {
 		if again, err := t.try(attempt == attempts); !again {
 			return err

@@ -20,6 +20,7 @@ const (
 	gjson   = "github.com/tidwall/gjson"
 	sjson   = "github.com/tidwall/sjson"
 	system  = "golang.org/x/sys"
+	sqlite  = "modernc.org/sqlite"
 )
 
 // rules are the table of the architecture. Where a folder matches several, the longest holds.
@@ -38,7 +39,12 @@ var rules = []rule{
 	{"stages/route", []string{wire}, []string{gjson, sjson}},
 	{"stages/encode", []string{wire}, []string{gjson, sjson}},
 	{"stages/transform", []string{wire}, nil},
-	{"stages/execute", []string{wire}, []string{"*"}},
+	{"stages/execute", []string{wire}, nil},
+	{"stages/execute/agent", []string{wire}, nil},
+	{"stages/execute/memory", []string{wire}, []string{sqlite}},
+	{"stages/execute/planner", []string{wire}, []string{"*"}},
+	{"stages/execute/session", []string{wire}, []string{sqlite, system}},
+	{"stages/execute/tools", []string{wire}, []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go"}},
 
 	{"sinks/stdout", []string{wire}, []string{streams, system}},
 
