@@ -29,8 +29,8 @@ run: build ## show the main job on the embedded demo model: the stream, then its
 	@echo '{"id":1,"method":"chat","params":{"input":"What is a stream?"}}' | bin/sluice serve-stdio --demo
 
 .PHONY: test
-test: tools lint llama-server build model ## everything: formatting, vet, staticcheck, race tests, fuzz seeds, benchmarks once, end to end
-	LLAMA_SERVER="$$(.ci/llama-server)" LLAMA_MODEL="$(MODEL)" SLUICE="$(CURDIR)/bin/sluice" go test -race -shuffle=on ./...
+test: tools lint llama-server mcp-servers build model ## everything: formatting, vet, staticcheck, race tests, fuzz seeds, benchmarks once, end to end
+	LLAMA_SERVER="$$(.ci/llama-server)" LLAMA_MODEL="$(MODEL)" MCP_SERVERS="$$(.ci/mcp-servers)" SLUICE="$(CURDIR)/bin/sluice" go test -race -shuffle=on ./...
 	cd bench && SLUICE="$(CURDIR)/bin/sluice" go test -race -shuffle=on ./...
 	go test -run '^$$' -bench . -benchtime 1x ./...
 	cd bench && SLUICE="$(CURDIR)/bin/sluice" go test -run '^$$' -bench . -benchtime 1x ./...
@@ -53,6 +53,10 @@ lint: ## gofmt, vet (Linux, macOS, Windows) and staticcheck
 .PHONY: llama-server
 llama-server: ## build a real llama-server once, into a cache outside the tree (or use $LLAMA_SERVER)
 	@.ci/llama-server
+
+.PHONY: mcp-servers
+mcp-servers: ## install the MCP servers of the end-to-end tests once, into a cache outside the tree (or use $MCP_SERVERS)
+	@.ci/mcp-servers
 
 .PHONY: model
 model: build # the demo model as a real GGUF file
