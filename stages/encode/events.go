@@ -9,13 +9,25 @@ type NDJSON struct {
 }
 
 var eventNames = [...]string{
-	wire.EventRunStart:  "run_start",
-	wire.EventLLMStart:  "llm_start",
-	wire.EventChunk:     "llm_chunk",
-	wire.EventReasoning: "llm_reasoning",
-	wire.EventLLMDone:   "llm_done",
-	wire.EventFinal:     "final",
+	wire.EventRunStart:     "run_start",
+	wire.EventLLMStart:     "llm_start",
+	wire.EventChunk:        "llm_chunk",
+	wire.EventReasoning:    "llm_reasoning",
+	wire.EventLLMDone:      "llm_done",
+	wire.EventFinal:        "final",
+	wire.EventMemoryStart:  "memory_start",
+	wire.EventToolStart:    "tool_start",
+	wire.EventToolDone:     "tool_done",
+	wire.EventToolApproval: "tool_approval",
+	wire.EventLoopAbort:    "loop_abort",
+	wire.EventProgress:     "progress",
 }
+
+// stepless are the events of the turn as a whole, which name no step.
+var stepless = [...]bool{wire.EventRunStart: true, wire.EventMemoryStart: true, wire.EventProgress: true}
+
+// keptLines is the most memory that an encoder keeps for the next batch's lines, in bytes.
+const keptLines = 64 << 10
 
 // textTail closes a line that ends in a string.
 const textTail = "\"}\n"
@@ -47,6 +59,9 @@ func (p NDJSON) Events(id wire.ID, offsets bool) *Events {
 func (e *Events) Apply(events *wire.Events) *wire.Frames {
 	e.frames.Reset()
 	e.buf = e.buf[:0]
+	if cap(e.buf) > keptLines {
+		e.buf = nil
+	}
 	for i := range events.Items {
 		e.frames.Items = append(e.frames.Items, wire.Frame{})
 		e.frame(&e.frames.Items[i], &events.Items[i])
@@ -67,10 +82,14 @@ func (e *Events) frame(f *wire.Frame, event *wire.Event) {
 		f.Deferred = &finalLine{encoder: e, step: event.Step, response: event.Text}
 		f.Cost = len(event.Text) + len(e.id) + 128
 		f.Shared = len(event.Text) // the result holds the same text
+	case wire.EventProgress:
+		f.Class, f.Key = wire.LatestWins, uint32(event.Kind)<<24
+		f.Head = e.line(event)
+	case wire.EventToolApproval:
+		f.Class = wire.Guaranteed
+		f.Head = e.line(event)
 	default:
-		from := len(e.buf)
-		e.buf = e.line(e.buf, event)
-		f.Head = e.buf[from:]
+		f.Head = e.line(event)
 	}
 }
 
@@ -101,23 +120,20 @@ func (e *Events) begin(dst []byte, kind wire.EventKind, step int) []byte {
 	dst = append(dst, `,"type":"event","event":"`...)
 	dst = append(dst, eventNames[kind]...)
 	dst = append(dst, '"')
-	if kind == wire.EventRunStart {
+	if int(kind) < len(stepless) && stepless[kind] {
 		return dst
 	}
 	dst = append(dst, `,"step":`...)
 	return wire.AppendInt(dst, int64(step))
 }
 
-// line appends an event that is neither text nor deferred.
-func (e *Events) line(dst []byte, event *wire.Event) []byte {
-	dst = e.begin(dst, event.Kind, event.Step)
-	if start, ok := event.Detail.(*wire.RunStart); ok {
-		dst = append(dst, `,"user_input":`...)
-		dst = wire.AppendString(dst, start.UserInput, e.protocol.ASCII)
-		dst = append(dst, `,"trace_id":`...)
-		dst = wire.AppendString(dst, start.TraceID, e.protocol.ASCII)
-	}
-	return append(dst, "}\n"...)
+// line returns the line of an event that is neither text nor deferred.
+func (e *Events) line(event *wire.Event) []byte {
+	from := len(e.buf)
+	e.buf = e.begin(e.buf, event.Kind, event.Step)
+	e.buf = e.detail(e.buf, event.Detail)
+	e.buf = append(e.buf, "}\n"...)
+	return e.buf[from:]
 }
 
 // finalLine is the event final, encoded when the writer takes it because it repeats the whole text.
