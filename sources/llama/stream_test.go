@@ -301,8 +301,8 @@ func TestRequestBody(t *testing.T) {
 		Messages:  []wire.Message{{Role: "system", Content: "be\nbrief"}, {Role: "user", Content: "é"}},
 		MaxTokens: 7, Temperature: &warm,
 	}))
-	want := `{"messages":[{"role":"system","content":"be\nbrief"},{"role":"user","content":"é"}],"stream":true,"stream_options":{"include_usage":true},` +
-		`"return_progress":true,"cache_prompt":true,"model":"m\"x","max_tokens":7,"temperature":0.5}`
+	want := `{"messages":[{"role":"system","content":"be\nbrief"},{"role":"user","content":"é"}],"model":"m\"x","stream":true,"stream_options":{"include_usage":true},` +
+		`"return_progress":true,"cache_prompt":true,"max_tokens":7,"temperature":0.5}`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
