@@ -19,8 +19,9 @@ const (
 
 // Delivery is what became of a request's events, counted by the sink.
 type Delivery struct {
-	// Sent counts event lines handed to stdout, Merged chunks that joined a waiting line, Dropped
-	// events that were given up. Every event is in exactly one of them once its request has ended.
+	// Sent counts event lines handed to stdout, Merged chunks that joined a waiting line and events of
+	// which only the latest counts that a later one replaced, Dropped events that were given up. Every
+	// event is in exactly one of them once its request has ended.
 	Sent, Merged, Dropped int64
 }
 

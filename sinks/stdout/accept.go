@@ -176,7 +176,7 @@ func (s *Sink) extendsLocked(box *mailbox, l *Lane, f *wire.Frame) bool {
 		return false
 	}
 	e := box.entries.back()
-	if e.page != box.last || e.class != f.Class || e.size+cost(f) > turnBytes || !e.page.fits(e.class, cost(f)) {
+	if e.page != box.last || e.class != f.Class || e.counted != l.counts(f) || e.size+cost(f) > turnBytes || !e.page.fits(e.class, cost(f)) {
 		return false
 	}
 	return e.owner.reply && l.reply || s.options.Policy == Drop && e.owner == l

@@ -106,7 +106,7 @@ func TestSheddingTakesTheNewestOfTheFattest(t *testing.T) {
 		if got := brief(lines); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		if d := lines[5].Delivery; d != (wire.Delivery{Sent: 4, Dropped: 1}) {
+		if d := lines[5].Delivery; d != (wire.Delivery{Sent: 5, Dropped: 1}) {
 			t.Errorf("the final frame tells %+v", d)
 		}
 		if !strings.Contains(log.String(), "msg=STDIO_WRITER_DROP request=fat event=chunk total=1\n") {

@@ -60,7 +60,7 @@ func (s *Sink) takeLocked(p *piece, box *mailbox, share, limit int) (taken int, 
 			return taken, false
 		}
 		taken += e.size
-		if !e.guaranteed() {
+		if e.counted {
 			e.owner.delivery.Sent += int64(e.frames)
 			s.sent += int64(e.frames)
 		}

@@ -41,7 +41,7 @@ func TestDropPolicyDropsTheArrivingEventWhenFull(t *testing.T) {
 		if got := brief(lines); got != "1:chunk:0 1:chunk:1 1:kept:2 1:kept:4 1:final:6" {
 			t.Error(got)
 		}
-		if d := lines[4].Delivery; d != (wire.Delivery{Sent: 2, Dropped: 2}) {
+		if d := lines[4].Delivery; d != (wire.Delivery{Sent: 4, Dropped: 2}) {
 			t.Errorf("the final frame tells %+v", d)
 		}
 	})

@@ -14,6 +14,7 @@ type entry struct {
 	frames     int32
 	key        uint32
 	class      wire.Class
+	counted    bool // an event's line, which is among those that its request was sent
 	followed   bool // its way to the reader is measured
 }
 
@@ -52,7 +53,7 @@ func (m *mailbox) empty() bool { return m.entries.len() == 0 }
 func (m *mailbox) append(p *pages, l *Lane, f *wire.Frame) {
 	size := cost(f)
 	e := m.entries.push()
-	*e = entry{owner: l, event: f.Event, size: size, shared: f.Shared, frames: 1, key: f.Key, class: f.Class}
+	*e = entry{owner: l, event: f.Event, size: size, shared: f.Shared, frames: 1, key: f.Key, class: f.Class, counted: l.counts(f)}
 	if f.Deferred != nil {
 		e.page = &page{deferred: f.Deferred}
 	} else {

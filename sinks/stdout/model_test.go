@@ -27,7 +27,8 @@ type modelLane struct {
 type modelLine struct {
 	lane *modelLane // nil for a reply
 	wire.Frame
-	text string
+	text  string
+	final bool
 }
 
 func (l *modelLine) size() int64 {
@@ -76,7 +77,7 @@ func (m *model) reply(f wire.Frame) { m.queue = append(m.queue, &modelLine{Frame
 func (m *model) finish(lane *modelLane, f wire.Frame) {
 	f.Class = wire.Guaranteed
 	lane.ended = true
-	l := &modelLine{lane: lane, Frame: f}
+	l := &modelLine{lane: lane, Frame: f, final: true}
 	if len(lane.waiting) == 0 {
 		m.queue = append(m.queue, l)
 	} else {
@@ -181,7 +182,7 @@ func (m *model) compose() {
 	}
 	m.order = nil
 	for _, l := range m.inFlight {
-		if l.event() {
+		if l.lane != nil && !l.final {
 			l.lane.delivery.Sent++
 		}
 		if l.Deferred != nil {

@@ -61,7 +61,7 @@ func (r *sentRequest) check(t *testing.T, lines []line, options Options, whole b
 		if l.Kind == "final" && i != len(lines)-1 {
 			t.Fatalf("%s: the final frame is line %d of %d", r.id, i, len(lines))
 		}
-		if l.Kind != "final" && l.Kind != "kept" {
+		if l.Kind != "final" {
 			events++
 		}
 	}
@@ -98,11 +98,10 @@ func (r *sentRequest) checkWhole(t *testing.T, lines []line, seen []bool, events
 	}
 	var pushed int64
 	for n, kind := range r.kinds {
-		guaranteed := kind == "final" || kind == "kept"
-		if !guaranteed {
+		if kind != "final" {
 			pushed++
 		}
-		if guaranteed && !seen[n] {
+		if guaranteed := kind == "final" || kind == "kept"; guaranteed && !seen[n] {
 			t.Errorf("%s: guaranteed frame %d is missing", r.id, n)
 		}
 	}
