@@ -22,6 +22,9 @@ func (p NDJSON) AppendReply(dst []byte, id wire.ID, reply wire.Reply, d wire.Del
 		dst = p.initialized(dst, r)
 	case *wire.CancelDone:
 		dst = p.cancelDone(dst, r)
+	case *wire.ApproveDone:
+		dst = wire.AppendBool(append(dst, `{"accepted":`...), r.Accepted)
+		dst = append(dst, '}')
 	case *wire.WarmupDone:
 		dst = append(dst, `{"status":"ok","load_ms":`...)
 		dst = append(milliseconds(dst, r.Load), '}')

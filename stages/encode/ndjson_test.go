@@ -66,6 +66,8 @@ func TestReplies(t *testing.T) {
 		"cancelled":    {`1`, &wire.CancelDone{Cancelled: true, Target: "\"é\u2028\""}, wire.Delivery{}, `{"id":1,"type":"result","result":{"cancelled":true,"request_id":"é\u2028"}}`},
 		"nothing":      {`1`, &wire.CancelDone{}, wire.Delivery{}, `{"id":1,"type":"result","result":{"cancelled":false,"request_id":null}}`},
 		"warm":         {`1`, &wire.WarmupDone{Load: 1500 * time.Millisecond}, wire.Delivery{}, `{"id":1,"type":"result","result":{"status":"ok","load_ms":1500}}`},
+		"approved":     {`1`, &wire.ApproveDone{Accepted: true}, wire.Delivery{}, `{"id":1,"type":"result","result":{"accepted":true}}`},
+		"too late":     {`1`, &wire.ApproveDone{}, wire.Delivery{}, `{"id":1,"type":"result","result":{"accepted":false}}`},
 		"unknown kind": {`1`, 7, wire.Delivery{}, `{"id":1,"type":"result","result":null}`},
 		"chat": {`1`, chatDone(), wire.Delivery{Sent: 5, Merged: 2}, `{"id":1,"type":"result","result":{"response":"a\"\u2028é","session_id":"s1","trace_id":"t\n1","warnings":[],` +
 			`"usage":{"prompt_tokens":5,"completion_tokens":7},"timings":` + someTimings + `,"events":{"sent":5,"merged":2,"dropped":0},"finish_reason":"stop","steps":1}}`},

@@ -2,8 +2,9 @@ package route
 
 import "sluice/internal/wire"
 
-// ndjson are the methods of NDJSON v1 (section "Methods (v1)") and the extensions stats and warmup.
-var ndjson = table{known: "initialize, ping, chat, cancel, shutdown, stats and warmup", methods: map[string]wire.Method{
+// ndjson are the methods of NDJSON v1 (section "Methods (v1)") and the extensions stats, warmup and
+// approve.
+var ndjson = table{known: "initialize, ping, chat, cancel, shutdown, stats, warmup and approve", methods: map[string]wire.Method{
 	"initialize": wire.MethodInitialize,
 	"ping":       wire.MethodPing,
 	"chat":       wire.MethodChat,
@@ -11,6 +12,7 @@ var ndjson = table{known: "initialize, ping, chat, cancel, shutdown, stats and w
 	"shutdown":   wire.MethodShutdown,
 	"stats":      wire.MethodStats,
 	"warmup":     wire.MethodWarmup,
+	"approve":    wire.MethodApprove,
 }}
 
 // NDJSON routes the requests of NDJSON v1.

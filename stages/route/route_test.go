@@ -16,6 +16,7 @@ func TestKnownMethods(t *testing.T) {
 	for name, want := range map[string]wire.Method{
 		"initialize": wire.MethodInitialize, "ping": wire.MethodPing, "chat": wire.MethodChat, "cancel": wire.MethodCancel,
 		"shutdown": wire.MethodShutdown, "stats": wire.MethodStats, "warmup": wire.MethodWarmup,
+		"approve": wire.MethodApprove,
 	} {
 		if r := one(name); r.Method != want || r.Fault != nil {
 			t.Errorf("%s: got %v, %v", name, r.Method, r.Fault)

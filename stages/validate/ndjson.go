@@ -29,6 +29,8 @@ func params(r *wire.Request) (any, *wire.Fault) {
 		value = &wire.CancelParams{Target: f.id("request_id")}
 	case "warmup":
 		value = &wire.WarmupParams{Agent: f.text("agent")}
+	case "approve":
+		value = approve(&f)
 	}
 	return value, f.fault
 }
@@ -36,6 +38,15 @@ func params(r *wire.Request) (any, *wire.Fault) {
 func initialize(f *fields) *wire.InitializeParams {
 	f.object("capabilities")
 	return &wire.InitializeParams{Versions: f.integers("protocol_versions"), Extensions: f.texts("capabilities.extensions")}
+}
+
+func approve(f *fields) *wire.ApproveParams {
+	f.need("request_id", "a string or a number")
+	p := &wire.ApproveParams{Target: f.id("request_id")}
+	f.need("call_id", "a string")
+	p.CallID = f.text("call_id")
+	p.Decision = wire.Decision(f.oneOf("decision", string(wire.DecisionOnce), string(wire.DecisionSession), string(wire.DecisionDeny)))
+	return p
 }
 
 func chat(f *fields) *wire.ChatParams {

@@ -7,6 +7,7 @@ package validate
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -34,6 +35,25 @@ func (f *fields) text(name string) string {
 		return ""
 	}
 	return strings.Clone(v.Str)
+}
+
+// need refuses a request without the param.
+func (f *fields) need(name, want string) {
+	if !f.params.Get(name).Exists() {
+		f.wrong(name, want)
+	}
+}
+
+// oneOf reads a string that must be given and be one of the words.
+func (f *fields) oneOf(name string, words ...string) string {
+	v := f.params.Get(name)
+	if v.Type == gjson.String {
+		if i := slices.Index(words, v.Str); i >= 0 {
+			return words[i]
+		}
+	}
+	f.wrong(name, "one of "+strings.Join(words, ", "))
+	return ""
 }
 
 // flag reads an optional boolean.

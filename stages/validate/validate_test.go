@@ -38,6 +38,9 @@ func TestGoodParams(t *testing.T) {
 		{"cancel", `{"request_id":""}`, &wire.CancelParams{Target: `""`}},
 		{"warmup", `{}`, &wire.WarmupParams{}},
 		{"warmup", `{"agent":"a","x":[]}`, &wire.WarmupParams{Agent: "a"}},
+		{"approve", `{"request_id":"c1","call_id":"é","decision":"once"}`, &wire.ApproveParams{Target: `"c1"`, CallID: "é", Decision: wire.DecisionOnce}},
+		{"approve", `{"decision":"s\u0065ssion","call_id":"","request_id":1.0,"x":1}`, &wire.ApproveParams{Target: "1.0", Decision: wire.DecisionSession}},
+		{"approve", `{"request_id":0,"call_id":"c","decision":"deny"}`, &wire.ApproveParams{Target: "0", CallID: "c", Decision: wire.DecisionDeny}},
 		{"ping", `{"input":1}`, nil}, {"shutdown", ``, nil}, {"stats", `{}`, nil}, {"dance", `{"input":1}`, nil},
 	} {
 		r := one(c.method, c.params)
@@ -77,6 +80,36 @@ func TestWronglyTypedParams(t *testing.T) {
 	}
 }
 
+// TestApproveNeedsAllParams: each that is missing or wrong is named, the first one of several.
+func TestApproveNeedsAllParams(t *testing.T) {
+	good := map[string]string{"request_id": `1`, "call_id": `"c"`, "decision": `"once"`}
+	wants := map[string]string{"request_id": "a string or a number", "call_id": "a string", "decision": "one of once, session, deny"}
+	for name, want := range wants {
+		wrong := append([]string{""}, wrongFor[want]...)
+		if name == "decision" {
+			wrong = append(wrong, `null`, `1`, `true`, `["once"]`, `{}`, `""`, `"Once"`, `"once "`, `"always"`)
+		}
+		for _, value := range wrong {
+			var members []string
+			for other, text := range good {
+				if other == name {
+					text = value
+				}
+				if text != "" {
+					members = append(members, `"`+other+`":`+text)
+				}
+			}
+			params := "{" + strings.Join(members, ",") + "}"
+			if r := one("approve", params); r.Fault == nil || r.Fault.Code != wire.CodeInvalidRequest || r.Fault.Message != "params."+name+" must be "+want {
+				t.Errorf("%s: got %v", params, r.Fault)
+			}
+		}
+	}
+	if r := one("approve", ``); r.Fault == nil || !strings.HasPrefix(r.Fault.Message, "params.request_id ") {
+		t.Errorf("got %v", r.Fault)
+	}
+}
+
 func TestFirstFaultStands(t *testing.T) {
 	if r := one("chat", `{"input":1,"user_id":2}`); r.Fault == nil || !strings.HasPrefix(r.Fault.Message, "params.user_id ") {
 		t.Errorf("got %v", r.Fault)
@@ -94,6 +127,7 @@ func TestNothingIsBorrowed(t *testing.T) {
 		"chat":       `{"user_id":"abcd","input":"abcd"}`,
 		"cancel":     `{"request_id":"abcd"}`,
 		"warmup":     `{"agent":"abcd"}`,
+		"approve":    `{"request_id":"abcd","call_id":"abcd","decision":"once"}`,
 		"initialize": `{"capabilities":{"extensions":["abcd"]}}`,
 	} {
 		line := []byte(params)
