@@ -78,26 +78,36 @@ func (p NDJSON) chat(dst []byte, id wire.ID, r *wire.ChatDone, d wire.Delivery) 
 	if r.Fault == nil {
 		return append(p.chatResult(p.result(dst, id), r, d), "}\n"...)
 	}
-	dst = p.fault(dst, id, r.Fault)
-	dst = append(dst, `,"data":{"response":"`...)
+	dst = append(p.fault(dst, id, r.Fault), `,"data":`...)
+	return append(p.chatData(dst, r, d), "}\n"...)
+}
+
+// chatData appends what a chat had that ended in an error: a host that didn't choose its session can
+// resume it by what stands here.
+func (p NDJSON) chatData(dst []byte, r *wire.ChatDone, d wire.Delivery) []byte {
+	dst = append(dst, `{"response":"`...)
 	dst = append(append(dst, r.Response...), '"')
 	dst = usage(dst, r.Usage)
 	dst = events(dst, d)
 	if r.Fault.Code == wire.CodeCancelled {
 		dst = stop(dst, r.Stop)
 	}
-	return append(dst, "}}\n"...)
+	dst = p.whose(dst, r, d)
+	dst = append(dst, `,"steps":`...)
+	return append(wire.AppendInt(dst, int64(r.Steps)), '}')
+}
+
+// whose appends which turn it was, and its warnings.
+func (p NDJSON) whose(dst []byte, r *wire.ChatDone, d wire.Delivery) []byte {
+	dst = wire.AppendString(append(dst, `,"session_id":`...), r.SessionID, p.ASCII)
+	dst = wire.AppendString(append(dst, `,"trace_id":`...), r.TraceID, p.ASCII)
+	return p.strings(append(dst, `,"warnings":`...), withDrops(r.Warnings, d))
 }
 
 func (p NDJSON) chatResult(dst []byte, r *wire.ChatDone, d wire.Delivery) []byte {
 	dst = append(dst, `{"response":"`...)
-	dst = append(dst, r.Response...)
-	dst = append(dst, `","session_id":`...)
-	dst = wire.AppendString(dst, r.SessionID, p.ASCII)
-	dst = append(dst, `,"trace_id":`...)
-	dst = wire.AppendString(dst, r.TraceID, p.ASCII)
-	dst = append(dst, `,"warnings":`...)
-	dst = p.strings(dst, withDrops(r.Warnings, d))
+	dst = append(append(dst, r.Response...), '"')
+	dst = p.whose(dst, r, d)
 	dst = usage(dst, r.Usage)
 	dst = p.timings(dst, r)
 	dst = events(dst, d)
@@ -113,7 +123,7 @@ func withDrops(warnings []string, d wire.Delivery) []string {
 		return warnings
 	}
 	text := string(wire.AppendInt(nil, d.Dropped)) + " events were dropped because stdout was read too slowly; " +
-		"the response is complete. Read faster, or set output.on_full: coalesce and a larger output.pending_bytes."
+		"the response has all the text. Read faster, or set output.on_full: coalesce and a larger output.pending_bytes."
 	return append(warnings[:len(warnings):len(warnings)], text)
 }
 

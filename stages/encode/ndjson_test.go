@@ -50,6 +50,12 @@ func warned() *wire.ChatDone {
 	return done
 }
 
+func failedAndWarned() *wire.ChatDone {
+	done := warned()
+	done.Fault = wire.NewFault(wire.CodeInternal, "why")
+	return done
+}
+
 func TestReplies(t *testing.T) {
 	for name, c := range map[string]struct {
 		id    wire.ID
@@ -72,14 +78,17 @@ func TestReplies(t *testing.T) {
 		"chat": {`1`, chatDone(), wire.Delivery{Sent: 5, Merged: 2}, `{"id":1,"type":"result","result":{"response":"a\"\u2028é","session_id":"s1","trace_id":"t\n1","warnings":[],` +
 			`"usage":{"prompt_tokens":5,"completion_tokens":7},"timings":` + someTimings + `,"events":{"sent":5,"merged":2,"dropped":0},"finish_reason":"stop","steps":1}}`},
 		"chat with drops": {`1`, warned(), wire.Delivery{Sent: 5, Dropped: 3}, `{"id":1,"type":"result","result":{"response":"a\"\u2028é","session_id":"s1","trace_id":"t\n1",` +
-			`"warnings":["w1","3 events were dropped because stdout was read too slowly; the response is complete. Read faster, or set output.on_full: coalesce and a larger output.pending_bytes."],` +
+			`"warnings":["w1","3 events were dropped because stdout was read too slowly; the response has all the text. Read faster, or set output.on_full: coalesce and a larger output.pending_bytes."],` +
 			`"usage":null,"timings":` + someTimings + `,"events":{"sent":5,"merged":0,"dropped":3},"finish_reason":"","steps":1}}`},
 		"chat that failed": {`1`, failed(wire.CodeInternal, -1), wire.Delivery{Sent: 5}, `{"id":1,"type":"error","code":"internal_error","message":"say \"why\"",` +
-			`"data":{"response":"a\"\u2028é","usage":null,"events":{"sent":5,"merged":0,"dropped":0}}}`},
+			`"data":{"response":"a\"\u2028é","usage":null,"events":{"sent":5,"merged":0,"dropped":0},"session_id":"s1","trace_id":"t\n1","warnings":[],"steps":1}}`},
 		"chat that was cancelled": {`1`, failed(wire.CodeCancelled, 12*time.Millisecond), wire.Delivery{}, `{"id":1,"type":"error","code":"cancelled","message":"say \"why\"",` +
-			`"data":{"response":"a\"\u2028é","usage":null,"events":{"sent":0,"merged":0,"dropped":0},"stop_ms":12}}`},
+			`"data":{"response":"a\"\u2028é","usage":null,"events":{"sent":0,"merged":0,"dropped":0},"stop_ms":12,"session_id":"s1","trace_id":"t\n1","warnings":[],"steps":1}}`},
 		"chat that was cancelled and not seen idle": {`1`, failed(wire.CodeCancelled, -1), wire.Delivery{}, `{"id":1,"type":"error","code":"cancelled","message":"say \"why\"",` +
-			`"data":{"response":"a\"\u2028é","usage":null,"events":{"sent":0,"merged":0,"dropped":0},"stop_ms":null}}`},
+			`"data":{"response":"a\"\u2028é","usage":null,"events":{"sent":0,"merged":0,"dropped":0},"stop_ms":null,"session_id":"s1","trace_id":"t\n1","warnings":[],"steps":1}}`},
+		"chat that failed with warnings": {`1`, failedAndWarned(), wire.Delivery{Sent: 5, Dropped: 1}, `{"id":1,"type":"error","code":"internal_error","message":"why",` +
+			`"data":{"response":"a\"\u2028é","usage":null,"events":{"sent":5,"merged":0,"dropped":1},"session_id":"s1","trace_id":"t\n1",` +
+			`"warnings":["w1","1 events were dropped because stdout was read too slowly; the response has all the text. Read faster, or set output.on_full: coalesce and a larger output.pending_bytes."],"steps":1}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			golden(t, NDJSON{}.AppendReply(nil, c.id, c.reply, c.d), c.want)
