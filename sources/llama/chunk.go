@@ -13,6 +13,7 @@ import (
 // of one chunk lets it read the next one by comparing; see template.
 type chunkParser struct {
 	template template
+	calls    callReader
 	key      string // which no message repeats
 	// full counts the chunks that took the full parse, for tests.
 	full int
@@ -41,12 +42,13 @@ func (p *chunkParser) parseFull(data []byte, out *wire.Tokens) *wire.Fault {
 		return wire.NewFault(wire.CodeInternal, "the model server reported an error in mid-stream: "+errorText(e, p.key)+"; try again, and look at its log")
 	}
 	facts := readFacts(text, out)
-	content := gjson.Get(text, "choices.0.delta.content")
-	reasoning := gjson.Get(text, "choices.0.delta.reasoning_content")
+	delta := gjson.Get(text, "choices.0.delta")
+	content, reasoning := delta.Get("content"), delta.Get("reasoning_content")
 	appendText(out, wire.TokenReasoning, reasoning)
 	appendText(out, wire.TokenContent, content)
+	calls := p.calls.read(delta, out)
 	switch {
-	case facts || hasText(content) == hasText(reasoning):
+	case facts || calls || hasText(content) == hasText(reasoning):
 	case hasText(content):
 		p.template.learn(data, wire.TokenContent, content)
 	default:

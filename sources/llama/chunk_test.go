@@ -3,6 +3,7 @@ package llama
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,6 +119,8 @@ func FuzzChunk(f *testing.F) {
 		{content(`"a"`), rendered(`{"content":"a"}`, `"stop"`, 1, "")},
 		{content(`"a"`), rendered(`{"content":"a","reasoning_content":"b"}`, "null", 1, "")},
 		{rendered(`{"reasoning_content":"a"}`, "null", 1, ""), content(`"b"`)},
+		{`{"choices":[{"delta":{"content":"a","tool_calls":[{"id":"x"}]}}]}`, `{"choices":[{"delta":{"content":"b","tool_calls":[{"id":"x"}]}}]}`},
+		{content(`"a"`), rendered(`{"content":"a","function_call":{"name":"f","arguments":"{}"}}`, "null", 1, "")},
 		{`{"choices":[{"delta":{"content":"a"}}]}`, `{"choices":[{"delta":{"content":"a"}}]}`},
 		{`{"choices":[{"delta":{"content":"a"}}]}`, `{"choices":[{"delta":{"content":"a"}}`},
 		{`{"content":"x","choices":[{"delta":{"content":"x"}}]}`, `{"content":"x","choices":[{"delta":{"content":"y"}}]}`},
@@ -128,6 +131,7 @@ func FuzzChunk(f *testing.F) {
 		var learned, fresh chunkParser
 		var scratch, got, want wire.Tokens
 		learned.parse(first, &scratch)
+		fresh.calls = callReader{slices.Clone(learned.calls.begun)}
 		a, b := learned.parse(second, &got), fresh.parse(second, &want)
 		if (a == nil) != (b == nil) || fmt.Sprint(summary(&got)) != fmt.Sprint(summary(&want)) {
 			t.Fatalf("learned %q\nread    %q\ngot  %v %v\nwant %v %v", first, second, a, summary(&got), b, summary(&want))
@@ -141,7 +145,7 @@ func FuzzChunk(f *testing.F) {
 }
 
 func summary(t *wire.Tokens) []string {
-	list := []string{t.Finish, fmt.Sprint(t.Usage != nil), fmt.Sprint(t.Progress != nil)}
+	list := []string{t.Finish, fmt.Sprint(t.Usage != nil), fmt.Sprint(t.Progress != nil), fmt.Sprint(t.Calls)}
 	for _, token := range t.Items {
 		list = append(list, fmt.Sprint(token.Kind, token.Plain, string(token.Raw)))
 	}

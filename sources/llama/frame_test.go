@@ -29,8 +29,8 @@ func read(stream []byte, sizes []int, whole bool) string {
 		for _, token := range s.tokens.Items {
 			fmt.Fprintf(&told, "%d %t %s|", token.Kind, token.Plain, token.Raw)
 		}
-		if s.tokens.Finish != "" || s.tokens.Usage != nil {
-			fmt.Fprintf(&told, "%s %v|", s.tokens.Finish, s.tokens.Usage)
+		if s.tokens.Finish != "" || s.tokens.Usage != nil || len(s.tokens.Calls) > 0 {
+			fmt.Fprintf(&told, "%s %v %v|", s.tokens.Finish, s.tokens.Usage, s.tokens.Calls)
 		}
 		s.tokens.Reset()
 		s.texts = s.texts[:0]
@@ -57,6 +57,7 @@ func odd(rnd *rand.Rand) string {
 		"data:" + alike + "\n\n", "data:  " + alike + "\n\n", "data: " + alike + "\r\n\r\n", "data: " + alike + "\r\r",
 		"data: " + alike + "\n\r\n", "data: " + alike + "\n", "event: other\ndata: " + alike + "\n\n", ": ping\n\n", "\n", "\n\n", "\r",
 		"data: " + strings.Replace(alike, `,"index"`, ",\ndata: \"index\"", 1) + "\n\n", "id: 7\n", "\xef\xbb\xbf",
+		event(rendered(`{"tool_calls":[{"index":0,"function":{"arguments":"x"}}]}`, "null", 1, "")),
 		event(rendered(`{}`, `"stop"`, 1, "")), event(`{"error":{"message":"m"}}`), "data\n\n", event("[DONE]"), event(alike[:40]),
 	}
 	if rnd.IntN(3) > 0 {
