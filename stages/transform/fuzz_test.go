@@ -3,11 +3,43 @@ package transform
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"sluice/internal/wire"
 )
+
+// FuzzCalls deals pieces of arguments to calls: each call has its own, in order and whole, whatever the
+// ids are, which differ in the end.
+func FuzzCalls(f *testing.F) {
+	f.Add([]byte{0, 1, 0, 1, 64, 255}, `{"a":1}`, "id")
+	f.Add([]byte{3, 3, 2}, "\xc3\xa9\xff", "")
+	f.Add([]byte{1, 0}, "x", "call_0_1")
+	f.Fuzz(func(t *testing.T, indexes []byte, text, id string) {
+		step, want := New(Options{}), map[int]string{}
+		for i, index := range indexes {
+			from := i * len(text) / len(indexes)
+			piece := wire.CallDelta{Index: int(index), ID: id, Function: "f", Arguments: text[from : (i+1)*len(text)/len(indexes)]}
+			step.Apply(pieces(piece))
+			if piece.Index < maxCalls {
+				want[piece.Index] += piece.Arguments
+			}
+		}
+		calls, ids := step.Calls(), map[string]bool{}
+		if len(calls) != len(want) {
+			t.Fatalf("%d calls; want %d", len(calls), len(want))
+		}
+		for i, index := range slices.Sorted(maps.Keys(want)) {
+			if got := calls[i]; got.Arguments != strings.ToValidUTF8(want[index], "\ufffd") || got.ID == "" || ids[got.ID] {
+				t.Fatalf("call %d is %+v; want %q", index, got, want[index])
+			}
+			ids[calls[i].ID] = true
+		}
+	})
+}
 
 // FuzzTransform cuts a text into tokens and batches anyhow: it must come out as encoding/json reads it
 // in one piece, every event a JSON text of its own at its offset.

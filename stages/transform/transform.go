@@ -1,6 +1,6 @@
 // Package transform turns the token batches of one model step into event batches: it joins
-// characters that a server split over two chunks, escapes what may not stand raw in a line, and keeps
-// the step's whole text.
+// characters that a server split over two chunks, escapes what may not stand raw in a line, keeps the
+// step's whole text, and puts its tool calls together.
 //
 // Concurrency law: a [Step] is a plain value owned by the goroutine that reads the model's stream;
 // nothing here starts goroutines, locks, reads a clock or does I/O.
@@ -24,6 +24,7 @@ type Step struct {
 	content   text
 	reasoning text
 	events    wire.Events
+	calls     calls
 	finish    string
 	usage     *wire.Usage
 }
@@ -54,6 +55,9 @@ func (s *Step) Apply(tokens *wire.Tokens) *wire.Events {
 		} else if s.options.Reasoning {
 			s.add(&s.reasoning, wire.EventReasoning, token)
 		}
+	}
+	for i := range tokens.Calls {
+		s.calls.add(&tokens.Calls[i])
 	}
 	if tokens.Finish != "" {
 		s.finish = tokens.Finish
@@ -112,6 +116,14 @@ func (t *text) append(raw []byte, ascii, final bool) {
 // Response returns the step's whole text, escaped for the inside of a JSON string. It is final once
 // Flush was called.
 func (s *Step) Response() []byte { return s.content.escaped }
+
+// Calls returns the tool calls as far as they came, at most 64 with at most 16 MiB of arguments
+// together; Cut tells whether there was more. Every call has an ID that no other call of the step has,
+// and all texts are valid UTF-8. The arguments are as the model wrote them, JSON or not.
+func (s *Step) Calls() []wire.ToolCall { return s.calls.whole(s.options.Step) }
+
+// Cut returns what of the tool calls was left out.
+func (s *Step) Cut() Cut { return s.calls.cut }
 
 // Finish returns the server's finish reason, empty when none came.
 func (s *Step) Finish() string { return s.finish }
