@@ -86,9 +86,14 @@ func (c *chat) Step(ctx context.Context, lease execute.Lease, step int, request 
 		Via(NewFlow(&c.pipeline.counters.encode, c.encode, nil)).
 		To(stepSink{c.lane, &tap})
 	err := source.Run(ctx)
+	if cut := state.Cut(); cut != (transform.Cut{}) {
+		c.pipeline.options.Logger.Warn("a step made more tool calls than are kept", "request", string(c.id), "step", step,
+			"pieces_left_out", cut.Pieces, "arguments_too_long", cut.TooLong)
+	}
 
 	return execute.Outcome{
 		Response:   state.Response(),
+		Calls:      state.Calls(),
 		Finish:     state.Finish(),
 		Usage:      state.Usage(),
 		FirstToken: tap.first,
