@@ -43,15 +43,20 @@ func (s *batchStream) Run(ctx context.Context) error {
 }
 
 // BenchmarkStep is a token's way from the source to the output: in batches as a fast server's reads
-// bring them (256) or each alone, with the sink's writes measured or not.
+// bring them (256) or each alone, with the sink's writes measured or not, or for a host that wants
+// progress.
 func BenchmarkStep(b *testing.B) {
 	for _, batch := range []int{1, 256} {
-		for name, onWrite := range map[string]func(took, added time.Duration){"plain": nil, "measured": func(_, _ time.Duration) {}} {
+		for _, name := range []string{"plain", "measured", "progress"} {
 			b.Run(fmt.Sprintf("batch=%d/%s", batch, name), func(b *testing.B) {
+				var onWrite func(took, added time.Duration)
+				if name == "measured" {
+					onWrite = func(_, _ time.Duration) {}
+				}
 				sink := stdout.New(io.Discard, stdout.Options{TryWrite: func(p []byte) int { return len(p) }, OnWrite: onWrite})
 				p := graph(context.Background(), testkit.NewFeed(), io.Discard, &scriptedModels{}, func(o *Options) { o.Sink = sinkPort{sink} })
 				go sink.Run()
-				chat := p.Chat("1", execute.Extensions{})
+				chat := p.Chat("1", execute.Extensions{Progress: name == "progress"})
 				b.ReportAllocs()
 				for b.Loop() {
 					if _, err := chat.Step(context.Background(), batchLease{tokens: 1 << 14, batch: batch}, 0, &wire.ModelRequest{}, func(int64) {}); err != nil {

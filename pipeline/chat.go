@@ -15,18 +15,24 @@ type chat struct {
 	lane      Lane
 	encode    func(*wire.Events) *wire.Frames
 	reasoning bool
+	progress  *progress   // the lane of a host that wants it; nil for others
 	one       wire.Events // reused by Event
 }
 
 // Chat implements execute.Output.
 func (p *Pipeline) Chat(id wire.ID, extensions execute.Extensions) execute.Chat {
-	return &chat{
+	c := &chat{
 		pipeline:  p,
 		id:        id,
 		lane:      p.options.Sink.Lane(id),
 		encode:    p.options.Protocol.Events(id, extensions.Offsets),
 		reasoning: extensions.Reasoning,
 	}
+	if extensions.Progress {
+		c.progress = &progress{Lane: c.lane, encode: p.options.Protocol.Events(id, false), failed: func(err error) { p.put(err, id) }}
+		c.lane = c.progress
+	}
+	return c
 }
 
 // replies is the lane of requests that have no events. Several goroutines reply.
@@ -65,7 +71,11 @@ func (c *chat) Event(event wire.Event) {
 }
 
 // Progress implements execute.Chat.
-func (c *chat) Progress(*wire.Progress) {}
+func (c *chat) Progress(what *wire.Progress) {
+	if c.progress != nil {
+		c.progress.Set(what)
+	}
+}
 
 // replyCost is about what a final frame needs besides its text, in bytes.
 const replyCost = 1024

@@ -41,17 +41,19 @@ func TestTokensOfASlowStreamCostNoAllocation(t *testing.T) {
 	sink := stdout.New(io.Discard, stdout.Options{TryWrite: func(p []byte) int { return len(p) }})
 	p := graph(context.Background(), testkit.NewFeed(), io.Discard, &scriptedModels{}, func(o *Options) { o.Sink = sinkPort{sink} })
 	go sink.Run()
-	cost := func(tokens int) float64 {
+	cost := func(extensions execute.Extensions, tokens int) float64 {
 		return testing.AllocsPerRun(3, func() {
-			chat := p.Chat("1", execute.Extensions{Offsets: true})
+			chat := p.Chat("1", extensions)
 			outcome, err := chat.Step(context.Background(), steadyLease{tokens: tokens}, 0, &wire.ModelRequest{}, func(int64) {})
 			if err != nil || len(outcome.Response) != tokens*len("a word") {
 				t.Errorf("a response of %d bytes, %v", len(outcome.Response), err)
 			}
 		})
 	}
-	if few, many := cost(1000), cost(100_000); many > few+50 {
-		t.Errorf("1,000 tokens cost %v allocations, 100,000 cost %v", few, many)
+	for _, extensions := range []execute.Extensions{{Offsets: true}, {Progress: true}} {
+		if few, many := cost(extensions, 1000), cost(extensions, 100_000); many > few+50 {
+			t.Errorf("%+v: 1,000 tokens cost %v allocations, 100,000 cost %v", extensions, few, many)
+		}
 	}
 	if err := sink.Close(context.Background(), 0); err != nil {
 		t.Error(err)

@@ -169,12 +169,13 @@ func (scriptedLease) Stream(request *wire.ModelRequest) TokenSource {
 const closeTime = 10 * time.Millisecond
 
 // scriptedStream is a stream of one batch a second, a word of the script each: tokens joined by "+",
-// reasoning in parentheses. PROGRESS is prompt progress, FAIL is a fault, HANG waits to be cancelled, PANIC panics.
+// reasoning in parentheses. PROGRESS is prompt progress, CALL a piece of a tool call, FAIL a fault, HANG waits to be cancelled, PANIC panics.
 // What is cancelled takes closeTime to end.
 type scriptedStream struct {
 	script   string
 	next     wire.Stage
 	tokens   int64
+	read     int64 // of a prompt of two tokens
 	upstream time.Duration
 }
 
@@ -225,7 +226,10 @@ func (s *scriptedStream) play(ctx context.Context, word string) error {
 		time.Sleep(closeTime)
 		return context.Cause(ctx)
 	case "PROGRESS":
-		return s.next.Push(ctx, &wire.Tokens{Progress: &wire.PromptProgress{Total: 2, Processed: 1}})
+		s.read++
+		return s.next.Push(ctx, &wire.Tokens{Progress: &wire.PromptProgress{Total: 2, Processed: s.read}})
+	case "CALL":
+		return s.next.Push(ctx, &wire.Tokens{Calls: []wire.CallDelta{{Arguments: "{"}}})
 	case "PANIC":
 		panic("told to")
 	}

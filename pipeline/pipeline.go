@@ -77,9 +77,11 @@ func New(ctx context.Context, options Options) *Pipeline {
 func (c *chat) Step(ctx context.Context, lease execute.Lease, step int, request *wire.ModelRequest, tokens func(int64)) (execute.Outcome, error) {
 	source := lease.(Lease).Stream(request)
 	state := transform.New(transform.Options{Step: step, ASCII: c.pipeline.options.Protocol.ASCII, Reasoning: c.reasoning})
-	tap := tap{apply: state.Apply, tokens: tokens, stalls: c.pipeline.stalls, id: c.id}
+	tap := tap{apply: state.Apply, tokens: tokens, stalls: c.pipeline.stalls, progress: c.progress, id: c.id}
 	c.pipeline.stalls.enter(&tap)
 	defer c.pipeline.stalls.leave(&tap)
+	c.progress.stepBegins()
+	defer c.progress.stepEnds()
 
 	source.
 		Via(NewFlow(&c.pipeline.counters.transform, tap.observe, state.Flush)).

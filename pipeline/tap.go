@@ -14,8 +14,10 @@ type tap struct {
 	apply  func(*wire.Tokens) *wire.Events
 	tokens func(int64)
 	stalls *stalls
-	id     wire.ID
-	first  time.Time // when the first text arrived; zero before
+	// progress is told what becomes no event; nil when nobody asks.
+	progress *progress
+	id       wire.ID
+	first    time.Time // when the first text arrived; zero before
 	// arrived and handed are when the newest batch came and when it had been dealt with.
 	arrived, handed time.Time
 	busy            bool // set while events of the newest batch are on their way to the sink
@@ -33,6 +35,7 @@ func (t *tap) observe(batch *wire.Tokens) *wire.Events {
 	t.tokens(int64(len(batch.Items)))
 	events := t.apply(batch)
 	if t.busy = events.Len() > 0; !t.busy {
+		t.progress.stepBrought(batch)
 		t.await(t.arrived)
 	}
 	return events
