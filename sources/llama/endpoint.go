@@ -1,6 +1,7 @@
 package llama
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -112,6 +113,41 @@ func (e Endpoint) get(ctx context.Context, route, key string, limit int64) (stat
 	defer response.Body.Close()
 	body, err = readLimited(response.Body, limit)
 	return response.StatusCode, body, err
+}
+
+// post sends a JSON body on one of the connections that chats use, and returns the answer, cut after
+// limit bytes. An error repeats neither the key nor the address.
+func (e Endpoint) post(ctx context.Context, route string, body []byte, limit int64) (status int, answer []byte, err error) {
+	request, err := e.newPost(ctx, route, body)
+	if err != nil {
+		return 0, nil, err
+	}
+	response, err := e.Client.Do(request)
+	if err != nil {
+		return 0, nil, e.plainError(err)
+	}
+	defer response.Body.Close()
+	answer, err = readLimited(response.Body, limit)
+	if err != nil {
+		err = e.plainError(err)
+	}
+	return response.StatusCode, answer, err
+}
+
+// newPost returns a request with a JSON body and the key.
+func (e Endpoint) newPost(ctx context.Context, route string, body []byte) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.BaseURL+route, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	// Not sent: an empty value tells net/http that the request may be repeated when a connection that
+	// was kept from an earlier chat turns out to be dead (net/http, Transport).
+	request.Header["Idempotency-Key"] = []string{}
+	if e.Key != "" {
+		request.Header.Set("Authorization", "Bearer "+e.Key)
+	}
+	return request, nil
 }
 
 // plainError takes the method and the URL off an error of net/http, and the key, since it may repeat

@@ -83,7 +83,9 @@ func (f fake) serve(args []string) int {
 		fmt.Fprintln(os.Stderr, "about to crash")
 		syscall.Exit(9)
 	})
-	mux.HandleFunc("/props", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, `{"total_slots":%d}`, f.Slots) })
+	mux.HandleFunc("/props", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"total_slots":%d,"default_generation_settings":{"n_ctx":1024}}`, f.Slots)
+	})
 	mux.HandleFunc("/slots", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `[{"is_processing":false},{"is_processing":%t}]`, asked.Add(1) < 3)
 	})

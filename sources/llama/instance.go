@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"sluice/internal/wire"
@@ -29,6 +30,11 @@ type instance struct {
 	taken    int
 	uses     int // counts leases, so that an idle timer knows its time is over
 	idle     *time.Timer
+	// contextSize is how many tokens a slot holds, 0 when the server didn't tell.
+	contextSize int
+	// uncountedUntil is until when the server isn't asked to count tokens, in Unix nanoseconds; any
+	// lease may set it.
+	uncountedUntil atomic.Int64
 
 	endpoint Endpoint // set before ready
 	name     string   // how messages call an attached server; set before ready

@@ -3,6 +3,7 @@ package llama
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -41,7 +42,10 @@ func answer(status int, body string) http.HandlerFunc {
 }
 
 // mute takes the request and never answers.
-func mute(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+func mute(_ http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // else net/http doesn't see the client go
+	<-r.Context().Done()
+}
 
 func (m *memory) serve(w http.ResponseWriter, r *http.Request) {
 	m.mu.Lock()

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"sluice/internal/wire"
 )
 
@@ -50,60 +52,76 @@ func (e Endpoint) awaitLoaded(ctx context.Context, stop <-chan struct{}, loading
 	return false
 }
 
+// validJSON reports whether a server's answer is JSON that gjson can read.
+func validJSON(body []byte) bool { return !wire.TooDeep(body) && gjson.ValidBytes(body) }
+
+// props is what /props tells of a server.
+type props struct {
+	slots       int // at least 1
+	contextSize int // of a slot in tokens; 0 when it isn't told
+}
+
+// readProps reads the answer of /props, valid JSON or not.
+func readProps(body []byte) props {
+	if !validJSON(body) {
+		return props{slots: 1}
+	}
+	return props{
+		slots:       max(int(gjson.GetBytes(body, "total_slots").Int()), 1),
+		contextSize: tokenCount(gjson.GetBytes(body, "default_generation_settings"), "n_ctx"),
+	}
+}
+
 // errNotOurs says that what answers didn't pass the proof.
 var errNotOurs = errors.New("it answered")
 
 // prove asks a route that needs the key, once with a wrong one and once with the right one. Who
-// answers 401 and then 200 knows the key, which only the server that we started was given. It returns
-// the number of the server's slots.
+// answers 401 and then 200 knows the key, which only the server that we started was given.
 //
 // The proof is against mistakes (another program took the address, a wrapper that drops the key and so
 // leaves the server open to all), not against an impostor of the same user, who could read our memory.
-func (e Endpoint) prove(ctx context.Context, wrong string) (slots int, err error) {
+func (e Endpoint) prove(ctx context.Context, wrong string) (props, error) {
 	status, _, err := e.get(ctx, "/props", wrong, maxProbeBody)
 	if err != nil {
-		return 0, err
+		return props{}, err
 	}
 	if status != http.StatusUnauthorized {
-		return 0, fmt.Errorf("%w: HTTP %d, not 401, to a wrong key", errNotOurs, status)
+		return props{}, fmt.Errorf("%w: HTTP %d, not 401, to a wrong key", errNotOurs, status)
 	}
 	status, body, err := e.get(ctx, "/props", e.Key, maxProbeBody)
 	if err != nil {
-		return 0, err
+		return props{}, err
 	}
 	if status != http.StatusOK {
-		return 0, fmt.Errorf("%w: HTTP %d, not 200, to the key it was given", errNotOurs, status)
+		return props{}, fmt.Errorf("%w: HTTP %d, not 200, to the key it was given", errNotOurs, status)
 	}
-	var props struct {
-		TotalSlots int `json:"total_slots"`
+	if !validJSON(body) {
+		return props{}, fmt.Errorf("%w: no JSON at /props", errNotOurs)
 	}
-	if err := json.Unmarshal(body, &props); err != nil {
-		return 0, fmt.Errorf("%w: no JSON at /props", errNotOurs)
-	}
-	return max(props.TotalSlots, 1), nil
+	return readProps(body), nil
 }
 
 // check asks an attached server whether it is ready for us, waiting while it loads its model. name is
-// how to call it in messages.
-func (e Endpoint) check(ctx context.Context, name string, loading func()) *wire.Fault {
+// how to call it in messages. What it tells of itself is only known without a fault.
+func (e Endpoint) check(ctx context.Context, name string, loading func()) (props, *wire.Fault) {
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, 500*time.Millisecond) {
-		status, _, err := e.get(ctx, "/props", e.Key, maxProbeBody)
+		status, body, err := e.get(ctx, "/props", e.Key, maxProbeBody)
 		switch {
 		case context.Cause(ctx) != nil:
-			return nil // the caller knows why
+			return props{}, nil // the caller knows why
 		case err != nil:
-			return startFault("llama-server at %s can't be reached: %v; is it running? start it, or correct llama_server.url", name, err)
+			return props{}, startFault("llama-server at %s can't be reached: %v; is it running? start it, or correct llama_server.url", name, err)
 		case status == http.StatusUnauthorized || status == http.StatusForbidden:
-			return startFault("llama-server at %s refuses the key (HTTP %d); set llama_server.api_key to the one it was started with", name, status)
+			return props{}, startFault("llama-server at %s refuses the key (HTTP %d); set llama_server.api_key to the one it was started with", name, status)
 		case status == http.StatusServiceUnavailable:
 			loading()
 		case status > http.StatusInternalServerError:
-			return startFault("llama-server at %s answered HTTP %d; look at its log", name, status)
+			return props{}, startFault("llama-server at %s answered HTTP %d; look at its log", name, status)
 		default: // also 404: other servers speak the same chat protocol without /props
-			return nil
+			return readProps(body), nil
 		}
 		if !pause(ctx, nil, wait) {
-			return nil
+			return props{}, nil
 		}
 	}
 }

@@ -3,6 +3,7 @@ package llama
 import (
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"time"
 
@@ -22,16 +23,32 @@ const (
 func (s *Stream) refused(response *http.Response) error {
 	body := readError(response.Body)
 	e := gjson.GetBytes(body, "error")
-	text := errorText(e, s.lease.Key)
-	if e.Type == gjson.Null {
-		text = excerpt(string(body), s.lease.Key)
-	}
+	text := answerText(body, s.lease.Key)
 	fault := wire.NewFault(wire.CodeInternal, fmt.Sprintf("the model server answered HTTP %d: %s; %s", response.StatusCode, text, advice(response.StatusCode, e)))
-	if response.StatusCode == http.StatusServiceUnavailable && e.Get("type").String() == "unavailable_error" {
+	switch {
+	case response.StatusCode == http.StatusServiceUnavailable && e.Get("type").String() == "unavailable_error":
 		s.lease.server.recheck(s.lease.instance)
 		return &wire.NotReady{Fault: fault}
+	case e.Get("type").String() == overflowType:
+		return &wire.Overflow{Fault: fault, PromptTokens: tokenCount(e, "n_prompt_tokens"), ContextSize: tokenCount(e, "n_ctx")}
 	}
 	return fault
+}
+
+// overflowType is llama-server's name for the error of a prompt that doesn't fit.
+const overflowType = "exceed_context_size_error"
+
+// tokenCount reads a number of tokens, 0 where there is none.
+func tokenCount(e gjson.Result, name string) int {
+	return int(min(max(e.Get(name).Int(), 0), math.MaxInt32))
+}
+
+// answerText is what the body of an error says, in as far as a message repeats it.
+func answerText(body []byte, key string) string {
+	if e := gjson.GetBytes(body, "error"); e.Type != gjson.Null {
+		return errorText(e, key)
+	}
+	return excerpt(string(body), key)
 }
 
 // readError reads what comes of an error's body.
@@ -45,7 +62,7 @@ func readError(body io.ReadCloser) []byte {
 // advice says what to do about a refused request.
 func advice(status int, e gjson.Result) string {
 	switch {
-	case e.Get("type").String() == "exceed_context_size_error":
+	case e.Get("type").String() == overflowType:
 		return "shorten the input, or raise models[].ctx_size"
 	case status/100 == 3:
 		return "it redirects, which is not followed; set llama_server.url to where the server really is"

@@ -187,8 +187,8 @@ func TestASpawnedServersSlotsAreItsLimit(t *testing.T) {
 		o.Parallel = c.parallel
 		s := newServer(t, o)
 		lease := acquire(t, s)
-		if got := lease.instance.capacity; got != c.want {
-			t.Errorf("%+v: got %d", c, got)
+		if got := lease.instance.capacity; got != c.want || lease.ContextSize() != 1024 {
+			t.Errorf("%+v: got %d, context %d", c, got, lease.ContextSize())
 		}
 		if _, ok := lease.Idle(t.Context()); !ok {
 			t.Error("idle slots were not seen")

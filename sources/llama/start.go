@@ -23,7 +23,7 @@ func (s *Server) attach(i *instance) *wire.Fault {
 	}
 	ctx, cancel := context.WithTimeout(i.ctx, s.options.StartupTimeout)
 	defer cancel()
-	fault := i.endpoint.check(ctx, i.name, s.setPhase(i, PhaseModelLoad))
+	told, fault := i.endpoint.check(ctx, i.name, s.setPhase(i, PhaseModelLoad))
 	switch {
 	case fault != nil:
 		return fault
@@ -32,6 +32,7 @@ func (s *Server) attach(i *instance) *wire.Fault {
 	case ctx.Err() != nil:
 		return startFault("llama-server at %s was not ready after %s; look at its log, or raise llama_server.startup_timeout", i.name, s.options.StartupTimeout)
 	}
+	s.tell(i, told)
 	return nil
 }
 
@@ -83,10 +84,10 @@ func (s *Server) failed(i *instance, fault *wire.Fault) *wire.Fault {
 func (s *Server) awaitReady(i *instance) *wire.Fault {
 	ctx, cancel := context.WithTimeout(i.ctx, s.options.StartupTimeout)
 	defer cancel()
-	var slots int
+	var told props
 	var err error
 	if i.endpoint.awaitLoaded(ctx, i.child.Done(), s.setPhase(i, PhaseModelLoad)) {
-		slots, err = i.endpoint.prove(ctx, newKey())
+		told, err = i.endpoint.prove(ctx, newKey())
 	}
 	if err != nil && !errors.Is(err, errNotOurs) {
 		pause(ctx, i.child.Done(), exitPatience) // the connection broke: its end would explain that
@@ -102,9 +103,18 @@ func (s *Server) awaitReady(i *instance) *wire.Fault {
 	case err != nil:
 		return startFault("what answers is not the llama-server that was started: %v; is %s a wrapper that drops the environment (%s)?", err, s.options.Binary, envKey)
 	}
-	i.capacity = slots
+	i.capacity = told.slots
 	if s.options.Parallel > 0 {
-		i.capacity = min(slots, s.options.Parallel)
+		i.capacity = min(told.slots, s.options.Parallel)
 	}
+	s.tell(i, told)
 	return nil
+}
+
+// tell keeps what a server told of itself. An attached one may be another one than before.
+func (s *Server) tell(i *instance, told props) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i.contextSize = told.contextSize
+	i.uncountedUntil.Store(0)
 }

@@ -1,7 +1,6 @@
 package llama
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -88,19 +87,11 @@ func (s *Stream) Run(ctx context.Context) (err error) {
 }
 
 func (s *Stream) send(ctx context.Context) (*http.Response, error) {
-	body := appendBody(nil, s.model, s.request)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.lease.BaseURL+"/v1/chat/completions", bytes.NewReader(body))
+	request, err := s.lease.newPost(ctx, "/v1/chat/completions", appendBody(nil, s.model, s.request))
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "text/event-stream")
-	// Not sent: an empty value tells net/http that the request may be repeated when a connection that
-	// was kept from an earlier chat turns out to be dead (net/http, Transport).
-	request.Header["Idempotency-Key"] = []string{}
-	if s.lease.Key != "" {
-		request.Header.Set("Authorization", "Bearer "+s.lease.Key)
-	}
 	start := time.Now()
 	response, err := s.lease.Client.Do(request)
 	s.upstream += time.Since(start)

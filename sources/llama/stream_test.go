@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -160,7 +161,6 @@ func TestStreamFaults(t *testing.T) {
 		"connection cut":               {cut, []string{"broke"}, "a"},
 		"error in mid-stream":          {sent(event(content(`"a"`)) + event(`{"error":{"code":500,"message":"decode failed"}}`) + event(content(`"b"`))), []string{"decode failed"}, "a"},
 		"not JSON":                     {sent(event(content(`"a"`)) + event(`oops`)), []string{"not JSON"}, "a"},
-		"context overflow":             {refused(400, `{"error":{"code":400,"message":"too long","type":"exceed_context_size_error"}}`), []string{"400", "too long", "ctx_size"}, ""},
 		"wrong key":                    {refused(401, `{"error":{"message":"Invalid API Key"}}`), []string{"401", "api_key"}, ""},
 		"not found":                    {refused(404, `nothing here`), []string{"404", "nothing here", "llama_server.url"}, ""},
 		"other":                        {refused(500, `{"error":{"message":"boom"}}`), []string{"500", "boom"}, ""},
@@ -179,6 +179,22 @@ func TestStreamFaults(t *testing.T) {
 					t.Errorf("text %q", got.text.String())
 				}
 			})
+		})
+	}
+}
+
+func TestStreamTellsAnOverflow(t *testing.T) {
+	for numbers, want := range map[string][2]int{
+		`,"n_prompt_tokens":28023,"n_ctx":2048`: {28023, 2048}, ``: {0, 0}, `,"n_prompt_tokens":-1,"n_ctx":"x"`: {0, 0}, `,"n_prompt_tokens":1e300,"n_ctx":7`: {math.MaxInt32, 7},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			body := `{"error":{"code":400,"message":"request is too long","type":"exceed_context_size_error"` + numbers + `}}`
+			err := streamOf(t, t.Context(), answer(400, body), &collector{})
+			var overflow *wire.Overflow
+			if !errors.As(err, &overflow) || overflow.PromptTokens != want[0] || overflow.ContextSize != want[1] {
+				t.Fatalf("%s: %#v", numbers, err)
+			}
+			wantFault(t, overflow.Fault, wire.CodeInternal, "400", "too long", "ctx_size")
 		})
 	}
 }
