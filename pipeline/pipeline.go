@@ -63,6 +63,7 @@ func New(ctx context.Context, options Options) *Pipeline {
 	p.counters.transform.name, p.counters.encode.name = "transform", "encode"
 
 	options.Execute.Models, options.Execute.Output, options.Execute.Stats = options.Models, p, p.stats
+	options.Execute.ASCII = options.Protocol.ASCII
 	p.execute = execute.New(ctx, options.Execute)
 
 	options.Stdin.

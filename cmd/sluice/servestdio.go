@@ -116,12 +116,16 @@ func executeOptions(loaded *config.Loaded, log *slog.Logger) execute.Options {
 		MaxParallelChats:   settings.App.MaxParallelChats,
 		MaxPendingRequests: settings.Input.MaxPendingRequests,
 		MaxPendingBytes:    settings.Input.MaxPendingBytes,
+		MaxParseErrors:     settings.App.MaxParseErrors,
+		ApprovalTimeout:    settings.App.ApprovalTimeout,
+		ToolResultBytes:    int(settings.App.ToolResultBytes),
 		Lossless:           settings.Output.OnFull == config.OnFullCoalesce,
 		Logger:             log,
 	}
 	for _, a := range settings.Agents {
 		o.Agents = append(o.Agents, execute.Agent{
-			Name: a.Name, Model: a.Model, SystemPrompt: a.SystemPrompt, MaxTokens: a.MaxTokens, Temperature: a.Temperature,
+			Name: a.Name, Model: a.Model, SystemPrompt: a.SystemPrompt,
+			MaxSteps: a.MaxSteps, MaxTokens: a.MaxTokens, Temperature: a.Temperature, Tools: a.Tools,
 		})
 	}
 	o.Unconfigured = unconfigured(loaded)

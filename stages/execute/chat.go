@@ -1,30 +1,36 @@
 package execute
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"time"
 
 	"sluice/internal/wire"
+	"sluice/stages/execute/agent"
 )
 
 // ChatStates are all states that stats tells of a chat.
-var ChatStates = []string{stateWaiting, stateStarting, stateQueued, stateRunning, stateEnding}
+var ChatStates = []string{stateWaiting, stateSession, stateStarting, stateQueued, stateRunning, stateTools, stateEnding}
 
 // The states of a chat that stats tells.
 const (
 	stateWaiting  = "waiting"  // for its turn, max_parallel_chats run
+	stateSession  = "session"  // for another chat of its session
 	stateStarting = "starting" // the server starts or its model loads
 	stateQueued   = "queued"   // for a slot of the server
 	stateRunning  = "running"
+	stateTools    = "tools" // tools run, or their servers are being connected
 	stateEnding   = "ending"
 )
 
 // acceptChat takes a chat in, or refuses it at once.
 func (e *Execute) acceptChat(r *wire.Request) {
 	c := &chat{id: wire.ID(strings.Clone(string(r.ID))), params: r.Params.(*wire.ChatParams), accepted: time.Now()}
+	c.session = cmp.Or(c.params.SessionID, randomHex(4))
 	c.state.Store(stateWaiting)
 	c.ctx, c.cancel = context.WithCancelCause(e.ctx)
 	if fault := e.admit(c, r.Size); fault != nil {
@@ -33,9 +39,9 @@ func (e *Execute) acceptChat(r *wire.Request) {
 		return
 	}
 	e.mu.Lock()
-	extensions := e.extensions
+	c.extensions = e.extensions
 	e.mu.Unlock()
-	c.out = e.options.Output.Chat(c.id, extensions)
+	c.out = e.options.Output.Chat(c.id, c.extensions)
 	go func() {
 		defer e.running.Done()
 		e.run(c)
@@ -73,7 +79,7 @@ func (e *Execute) run(c *chat) {
 	err := t.wait()
 	if err == nil {
 		err = t.guarded()
-		e.queue.leave()
+		t.leave()
 	}
 	t.finish(err)
 }
@@ -84,6 +90,12 @@ type turn struct {
 	chat    *chat
 	done    *wire.ChatDone
 	timings wire.Timings
+	// result is filled while the turn runs.
+	result agent.Result
+	// parked says that the turn has given up its place among those that run, held that it counts as
+	// one that waits.
+	parked, held bool
+	parkedFrom   time.Time
 	// What is waited for on the way to a server, and since when.
 	phaseBegan time.Time
 	loading    bool
@@ -91,25 +103,19 @@ type turn struct {
 
 // fill sets what every final frame tells.
 func (t *turn) fill() {
-	p := t.chat.params
-	t.done.SessionID = p.SessionID
-	if p.SessionID == "" {
-		t.done.SessionID = randomHex(4)
-	}
+	t.done.SessionID = t.chat.session
 	t.done.TraceID = randomHex(8)
-	t.done.Warnings = []string{}
-	if p.Resume {
-		t.done.Warnings = append(t.done.Warnings, "there was nothing to resume; the input was answered as a new turn")
-	}
+	t.result.Warnings = []string{}
 }
 
 // wait blocks until the chat may run: its turn has come and the reader owes us nothing.
 func (t *turn) wait() error {
 	c, e := t.chat, t.execute
 	defer func() { t.timings.Queue = time.Since(c.accepted) }()
-	if err := e.queue.wait(c.ctx, c.ticket); err != nil {
+	if err := e.queue.wait(c.ctx, c.ticket, t.place); err != nil {
 		return err
 	}
+	c.out.Progress(nil)
 	if err := e.options.Output.Gate(c.ctx); err != nil {
 		e.queue.leave()
 		return err
@@ -127,8 +133,17 @@ func (t *turn) guarded() (err error) {
 	return t.run()
 }
 
+// place tells the host how many chats come before this one.
+func (t *turn) place(before int) {
+	t.chat.out.Progress(&wire.Progress{Stage: wire.PhaseQueue, Fraction: -1, Detail: fmt.Sprintf("%d before it", before)})
+}
+
 // finish hands over the final frame.
 func (t *turn) finish(err error) {
+	t.chat.state.Store(stateEnding)
+	t.done.Response, t.done.Usage, t.done.Warnings = t.result.Response, t.result.Usage, t.result.Warnings
+	t.done.FinishReason, t.done.Steps = t.result.FinishReason, t.result.Steps
+	t.timings.Tool = t.result.ToolTime
 	t.done.Timings = t.measure(time.Now())
 	t.execute.chats.end(t.chat, func(cancelled bool) {
 		if cancelled {

@@ -12,7 +12,7 @@ import (
 const protocolVersion = 1
 
 // offered are the extensions of this build.
-var offered = []string{"offsets", "reasoning"}
+var offered = []string{"offsets", "reasoning", "progress", "approval"}
 
 var pong wire.Pong
 
@@ -21,7 +21,12 @@ func (e *Execute) initialize(p *wire.InitializeParams) wire.Reply {
 		return wire.NewFault(wire.CodeInvalidRequest, "none of params.protocol_versions is supported; this build speaks version 1")
 	}
 	e.mu.Lock()
-	e.extensions = Extensions{Offsets: slices.Contains(p.Extensions, "offsets"), Reasoning: slices.Contains(p.Extensions, "reasoning")}
+	e.extensions = Extensions{
+		Offsets:   slices.Contains(p.Extensions, "offsets"),
+		Reasoning: slices.Contains(p.Extensions, "reasoning"),
+		Progress:  slices.Contains(p.Extensions, "progress"),
+		Approval:  slices.Contains(p.Extensions, "approval"),
+	}
 	e.mu.Unlock()
 	return &wire.Initialized{
 		ProtocolVersion:  protocolVersion,

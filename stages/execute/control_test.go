@@ -20,15 +20,16 @@ func TestInitialize(t *testing.T) {
 	}{
 		{&wire.InitializeParams{}, true, Extensions{}},
 		{&wire.InitializeParams{Versions: []int64{1}}, true, Extensions{}},
-		{&wire.InitializeParams{Versions: []int64{3, 2, 1}, Extensions: []string{"offsets", "progress", "x"}}, true, Extensions{Offsets: true}},
+		{&wire.InitializeParams{Versions: []int64{3, 2, 1}, Extensions: []string{"offsets", "progress", "x"}}, true, Extensions{Offsets: true, Progress: true}},
 		{&wire.InitializeParams{Versions: []int64{1}, Extensions: []string{"reasoning"}}, true, Extensions{Reasoning: true}},
 		{&wire.InitializeParams{Extensions: []string{"reasoning", "offsets"}}, true, Extensions{Offsets: true, Reasoning: true}},
+		{&wire.InitializeParams{Extensions: []string{"approval"}}, true, Extensions{Approval: true}},
 		{&wire.InitializeParams{Versions: []int64{}, Extensions: []string{"offsets"}}, false, Extensions{}},
 		{&wire.InitializeParams{Versions: []int64{2, 0}, Extensions: []string{"offsets"}}, false, Extensions{}},
 	} {
 		inWorld(t, Options{Version: "v1", MaxParallelChats: 4, Lossless: true}, func(w *world) {
 			reply := w.ask(wire.MethodInitialize, c.params)
-			want := &wire.Initialized{ProtocolVersion: 1, ServerVersion: "v1", MaxParallelChats: 4, Lossless: true, Extensions: []string{"offsets", "reasoning"}}
+			want := &wire.Initialized{ProtocolVersion: 1, ServerVersion: "v1", MaxParallelChats: 4, Lossless: true, Extensions: []string{"offsets", "reasoning", "progress", "approval"}}
 			if fault, refused := reply.(*wire.Fault); refused == c.ok || refused && (fault.Code != wire.CodeInvalidRequest || !strings.Contains(fault.Message, "version 1")) {
 				t.Errorf("%+v: got %v", c.params, reply)
 			} else if !refused && !reflect.DeepEqual(reply, want) {

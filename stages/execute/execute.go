@@ -9,8 +9,10 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"time"
 
 	"sluice/internal/wire"
+	"sluice/stages/execute/agent"
 )
 
 // ErrShutdown is the cause with which Push ends the reading of stdin after the method shutdown.
@@ -18,9 +20,15 @@ var ErrShutdown = errors.New("execute: shutdown was requested")
 
 // Agent is one agent of the configuration.
 type Agent struct {
+	// Model is the name of the model that answers.
 	Name, Model, SystemPrompt string
-	MaxTokens                 int
-	Temperature               *float64
+	// MaxSteps bounds the model steps of a turn; 0 stands for 1.
+	MaxSteps int
+	// MaxTokens bounds each step's answer; 0 leaves it to the server.
+	MaxTokens   int
+	Temperature *float64
+	// Tools are globs on server/tool.
+	Tools []string
 }
 
 // Options are what execute works with. Models, Output and Stats must be set.
@@ -31,12 +39,24 @@ type Options struct {
 	// request lines wait. The zero values stand for 16, 1,024 and 64 MiB.
 	MaxParallelChats, MaxPendingRequests int
 	MaxPendingBytes                      int64
+	// MaxParseErrors is how often a model is asked again for a tool call that can't be read; 0 is never.
+	MaxParseErrors int
+	// ApprovalTimeout is how long a host may take to approve of a tool call; 0 stands for 2 minutes.
+	ApprovalTimeout time.Duration
+	// ToolResultBytes is how much of a tool's result the model gets to see; 0 stands for 64 KiB.
+	ToolResultBytes int
+	// ASCII escapes everything outside ASCII in a chat's response.
+	ASCII bool
 	// Lossless is what initialize says of lossless_chunks.
 	Lossless bool
 	// Unconfigured, when set, is what a chat is answered: there is no configuration.
 	Unconfigured *wire.Fault
 	Models       Models
 	Output       Output
+	// Tools and Sessions may be nil: no tools, and each chat starts afresh. Nil Memory is none.
+	Tools    agent.Tools
+	Sessions agent.Sessions
+	Memory   agent.Memory
 	// Stats returns the engine's counters; execute adds the chats.
 	Stats  func() *wire.Stats
 	Logger *slog.Logger
@@ -49,10 +69,11 @@ type Execute struct {
 	ctx  context.Context
 	stop context.CancelCauseFunc
 
-	running sync.WaitGroup
-	queue   admission
-	chats   registry
-	answers answers
+	running   sync.WaitGroup
+	queue     admission
+	chats     registry
+	answers   answers
+	approvals approvals
 
 	mu         sync.Mutex
 	closed     bool       // set by Wait: nothing more is accepted
@@ -70,6 +91,13 @@ func New(ctx context.Context, options Options) *Execute {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	options.MaxParallelChats = cmp.Or(options.MaxParallelChats, 16)
+	options.ToolResultBytes = cmp.Or(options.ToolResultBytes, 64<<10)
+	if options.Tools == nil {
+		options.Tools = noTools{}
+	}
+	if options.Sessions == nil {
+		options.Sessions = noSessions{}
+	}
 	e := &Execute{options: options, done: make(chan struct{})}
 	e.ctx, e.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	e.queue = admission{
@@ -79,6 +107,10 @@ func New(ctx context.Context, options Options) *Execute {
 	}
 	e.chats.byID = map[wire.ID]*chat{}
 	e.answers.count = map[answered]int64{}
+	e.approvals = approvals{
+		timeout: cmp.Or(options.ApprovalTimeout, 2*time.Minute), closed: e.done,
+		pending: map[question]chan wire.Decision{}, approved: map[approval]struct{}{},
+	}
 	return e
 }
 
@@ -123,6 +155,8 @@ func (e *Execute) serve(r *wire.Request) (more bool) {
 		e.reply(r.Method, r.ID, e.initialize(r.Params.(*wire.InitializeParams)))
 	case wire.MethodCancel:
 		e.reply(r.Method, r.ID, e.cancel(r.Params.(*wire.CancelParams)))
+	case wire.MethodApprove:
+		e.reply(r.Method, r.ID, e.approve(r.Params.(*wire.ApproveParams)))
 	case wire.MethodStats:
 		e.reply(r.Method, r.ID, e.Stats())
 	case wire.MethodChat:

@@ -18,14 +18,16 @@ var errCancelled = errors.New("execute: cancelled by the host")
 // chat is one accepted chat. Its goroutine owns it; what others read is atomic or guarded by the
 // registry's lock.
 type chat struct {
-	id       wire.ID
-	params   *wire.ChatParams
-	agent    *Agent
-	ticket   *ticket
-	accepted time.Time
-	ctx      context.Context
-	cancel   context.CancelCauseFunc
-	out      Chat
+	id         wire.ID
+	params     *wire.ChatParams
+	session    string // params.SessionID, or a random one
+	agent      *Agent
+	ticket     *ticket
+	accepted   time.Time
+	ctx        context.Context
+	cancel     context.CancelCauseFunc
+	extensions Extensions
+	out        Chat
 
 	state  atomic.Value // of string, for stats
 	tokens atomic.Int64

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sluice/internal/wire"
+	"sluice/stages/execute/agent"
 )
 
 // stopPatience is how long after a cancel the server is watched for becoming idle; the chat must end
@@ -15,36 +16,82 @@ const stopPatience = 800 * time.Millisecond
 // attempts bounds how often a model step is tried whose server turns out not to be ready.
 const attempts = 3
 
-func (t *turn) run() error {
-	c := t.chat
-	c.out.Event(wire.Event{Kind: wire.EventRunStart, Detail: &wire.RunStart{UserInput: c.params.Input, TraceID: t.done.TraceID}})
+// modelStep is one model step of a turn: it waits for a slot, streams, and gives the slot back.
+type modelStep struct {
+	*turn
+	number  int
+	prepare agent.Prepare
+	outcome agent.Outcome
+}
+
+// Step implements agent.Model.
+func (t *turn) Step(_ context.Context, number int, prepare agent.Prepare) (agent.Outcome, error) {
+	s := modelStep{turn: t, number: number, prepare: prepare}
 	for attempt := 1; ; attempt++ {
-		if again, err := t.try(attempt == attempts); !again {
-			return err
+		if again, err := s.try(attempt == attempts); !again {
+			return s.outcome, err
 		}
 	}
 }
 
 // try runs the model step on a new lease. It wants to be called again, but after the last attempt,
 // when the server was not ready.
-func (t *turn) try(last bool) (again bool, err error) {
-	c := t.chat
-	lease, err := t.acquire()
+func (s *modelStep) try(last bool) (again bool, err error) {
+	c := s.chat
+	lease, err := s.acquire()
 	if err != nil {
-		t.endStep(err)
+		s.end()
 		return false, err
 	}
 	defer lease.Release()
 	c.state.Store(stateRunning)
-	err = t.step(lease)
+	err = s.run(lease)
 	var notReady *wire.NotReady
 	if errors.As(err, &notReady) && !last {
 		return true, err
 	}
-	t.endStep(err)
-	c.state.Store(stateEnding)
-	t.watchStop(lease)
+	s.end()
+	s.watchStop(lease)
 	return false, err
+}
+
+// run streams the step, and once more with a shorter prompt when the server refused it as too long.
+func (s *modelStep) run(lease Lease) error {
+	request, err := s.prepare(s.chat.ctx, lease, nil)
+	if err != nil {
+		return err
+	}
+	err = s.stream(lease, request)
+	var overflow *wire.Overflow
+	if !errors.As(err, &overflow) {
+		return err
+	}
+	if request, err = s.prepare(s.chat.ctx, lease, overflow); err != nil {
+		return err
+	}
+	return s.stream(lease, request)
+}
+
+func (s *modelStep) stream(lease Lease, request *wire.ModelRequest) error {
+	c := s.chat
+	if !s.outcome.Began {
+		s.outcome.Began = true
+		c.out.Event(wire.Event{Kind: wire.EventLLMStart, Step: s.number})
+	}
+	o, err := c.out.Step(c.ctx, lease, s.number, request, func(n int64) { c.tokens.Add(n) })
+	s.outcome.Response, s.outcome.Calls, s.outcome.Finish, s.outcome.Usage = o.Response, o.Calls, o.Finish, o.Usage
+	s.timings.Upstream += o.Upstream
+	if s.timings.TTFT == 0 && !o.FirstToken.IsZero() {
+		s.timings.TTFT = o.FirstToken.Sub(c.accepted)
+	}
+	return err
+}
+
+// end gives a step that began its end.
+func (s *modelStep) end() {
+	if s.outcome.Began {
+		s.chat.out.Event(wire.Event{Kind: wire.EventLLMDone, Step: s.number})
+	}
 }
 
 // acquire comes to the server when all earlier chats have, and lets the next one come as soon as it
@@ -58,6 +105,7 @@ func (t *turn) acquire() (Lease, error) {
 		return nil, err
 	}
 	defer queue.arrived(c.ticket)
+	defer c.out.Progress(nil)
 	before := t.timings
 	lease, err := t.execute.options.Models.Acquire(c.ctx, c.agent.Model, t.phase)
 	if err != nil {
@@ -84,6 +132,7 @@ func (t *turn) phase(p wire.Phase) {
 	t.endPhase()
 	t.loading = p != wire.PhaseQueue
 	t.execute.queue.arrived(t.chat.ticket)
+	t.chat.out.Progress(&wire.Progress{Stage: p, Fraction: -1, Detail: t.chat.agent.Model})
 	if p == wire.PhaseQueue {
 		t.chat.state.Store(stateQueued)
 		return
@@ -91,47 +140,12 @@ func (t *turn) phase(p wire.Phase) {
 	t.chat.state.Store(stateStarting)
 }
 
-// step runs the one model step of the turn.
-func (t *turn) step(lease Lease) error {
-	c := t.chat
-	if t.done.Steps == 0 {
-		c.out.Event(wire.Event{Kind: wire.EventLLMStart})
-	}
-	outcome, err := c.out.Step(c.ctx, lease, 0, t.request(), func(n int64) { c.tokens.Add(n) })
-	t.done.Response, t.done.Usage = outcome.Response, outcome.Usage
-	t.done.FinishReason, t.done.Steps = outcome.Finish, 1
-	t.timings.Upstream += outcome.Upstream
-	if !outcome.FirstToken.IsZero() {
-		t.timings.TTFT = outcome.FirstToken.Sub(c.accepted)
-	}
-	return err
-}
-
-// endStep gives a step that began its end, and a turn that went well its last event.
-func (t *turn) endStep(err error) {
-	if t.done.Steps > 0 {
-		t.chat.out.Event(wire.Event{Kind: wire.EventLLMDone})
-	}
-	if err == nil {
-		t.chat.out.Event(wire.Event{Kind: wire.EventFinal, Text: t.done.Response})
-	}
-}
-
-func (t *turn) request() *wire.ModelRequest {
-	a := t.chat.agent
-	r := &wire.ModelRequest{MaxTokens: a.MaxTokens, Temperature: a.Temperature}
-	if a.SystemPrompt != "" {
-		r.Messages = append(r.Messages, wire.Message{Role: "system", Content: a.SystemPrompt})
-	}
-	r.Messages = append(r.Messages, wire.Message{Role: "user", Content: t.chat.params.Input})
-	return r
-}
-
 // watchStop measures how long the server went on after a cancel.
 func (t *turn) watchStop(lease Lease) {
 	if context.Cause(t.chat.ctx) != errCancelled {
 		return
 	}
+	t.chat.state.Store(stateEnding)
 	t.execute.chats.mu.Lock()
 	since := t.chat.cancelledAt
 	t.execute.chats.mu.Unlock()

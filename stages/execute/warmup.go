@@ -3,6 +3,7 @@ package execute
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"sluice/internal/wire"
@@ -15,6 +16,9 @@ func (e *Execute) warm(agent *Agent) (reply wire.Reply) {
 		}
 	}()
 	start := time.Now()
+	var tools sync.WaitGroup
+	defer tools.Wait()
+	tools.Go(func() { e.options.Tools.List(e.ctx, agent.Tools, nil) }) // what is missing the first chat tells
 	if err := e.options.Models.Warm(e.ctx, agent.Model); err != nil {
 		return e.faultOf(err)
 	}

@@ -10,11 +10,15 @@ import (
 type Model interface {
 	// Step waits for a slot of the model's server, has prepare make the request, runs one model step
 	// and gives the slot back. It sends llm_start, the text events and llm_done; a step that began has
-	// its end whatever happens. prepare is called again when the server turned out not to be ready; its
-	// error ends the step before it began. The outcome is what there was, also with an error, which is
-	// a *wire.Overflow, another *wire.Fault, or the cause of ctx.
-	Step(ctx context.Context, step int, prepare func(ctx context.Context, window Window) (*wire.ModelRequest, error)) (Outcome, error)
+	// its end whatever happens. The outcome is what there was, also with an error, which is a
+	// *wire.Overflow, another *wire.Fault, the cause of ctx, or that of prepare.
+	Step(ctx context.Context, step int, prepare Prepare) (Outcome, error)
 }
+
+// Prepare makes the request of a model step. It is called again when the server turned out not to be
+// ready, and once more with overflow set when the server refused the last request as too long; an
+// error ends the step.
+type Prepare func(ctx context.Context, window Window, overflow *wire.Overflow) (*wire.ModelRequest, error)
 
 // Window tells what a model's server has room for.
 type Window interface {
@@ -28,6 +32,8 @@ type Window interface {
 
 // Outcome is what a model step brought.
 type Outcome struct {
+	// Began says that llm_start was sent.
+	Began bool
 	// Response is the text, escaped for the inside of a JSON string; nobody changes it any more.
 	Response []byte
 	// Calls are the tool calls as the server made them out.

@@ -1,0 +1,75 @@
+package execute
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"sluice/internal/wire"
+	"sluice/stages/execute/agent"
+)
+
+// defaultUser is whose sessions a chat belongs to that names no user (protocol-ndjson-v1, chat params).
+const defaultUser = "default_user"
+
+// run runs the agent turn.
+func (t *turn) run() error {
+	c, o := t.chat, &t.execute.options
+	options := agent.Options{
+		Agent: agent.Agent{
+			Name: c.agent.Name, SystemPrompt: c.agent.SystemPrompt, MaxSteps: max(c.agent.MaxSteps, 1),
+			MaxTokens: c.agent.MaxTokens, Temperature: c.agent.Temperature, Tools: c.agent.Tools,
+		},
+		UserID: cmp.Or(c.params.UserID, defaultUser), SessionID: c.session, TraceID: t.done.TraceID,
+		Input: c.params.Input, Resume: c.params.Resume,
+		MaxParseErrors: o.MaxParseErrors, ResultBytes: o.ToolResultBytes, ASCII: o.ASCII, CallIDs: c.extensions.Approval,
+		Model: t, Tools: o.Tools, Sessions: o.Sessions, Memory: o.Memory,
+		Approvals: asker{&t.execute.approvals, c, c.extensions.Approval},
+		Event:     c.out.Event, Progress: t.progress,
+		Yield: func() { t.execute.queue.arrived(c.ticket) },
+		Warm:  func(ctx context.Context) { _ = o.Models.Warm(ctx, c.agent.Model) }, // its error meets the model step
+		Park:  t.park, Unpark: t.unpark,
+		Logger: o.Logger,
+	}
+	return agent.Run(c.ctx, options, &t.result)
+}
+
+// progress tells what the turn waits for besides its model.
+func (t *turn) progress(what *wire.Progress) {
+	if what != nil {
+		t.chat.state.Store(stateTools)
+	}
+	t.chat.out.Progress(what)
+}
+
+// park gives up the turn's places while another chat has its session: in the order of arrival at the
+// servers, and among those that run.
+func (t *turn) park() {
+	t.parked, t.held, t.parkedFrom = true, true, time.Now()
+	t.chat.state.Store(stateSession)
+	t.chat.out.Progress(&wire.Progress{Stage: wire.PhaseQueue, Fraction: -1, Detail: "another chat of this session runs"})
+	t.execute.queue.arrived(t.chat.ticket)
+	t.execute.queue.park(t.chat.ticket.size)
+}
+
+// unpark waits for a place among those that run.
+func (t *turn) unpark(ctx context.Context) error {
+	defer func() { t.timings.Queue += time.Since(t.parkedFrom) }()
+	defer t.chat.out.Progress(nil)
+	t.held = false
+	if err := t.execute.queue.rejoin(ctx, t.chat.ticket.size); err != nil {
+		return err
+	}
+	t.parked = false
+	return nil
+}
+
+// leave gives up what places the turn has at its end.
+func (t *turn) leave() {
+	switch {
+	case !t.parked:
+		t.execute.queue.leave()
+	case t.held:
+		t.execute.queue.drop(t.chat.ticket.size)
+	}
+}
