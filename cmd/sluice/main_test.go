@@ -18,8 +18,14 @@ const waiting = "8"
 func TestMain(m *testing.M) {
 	flag.Parse()
 	_ = flag.Set("test.parallel", waiting)
+	data, err := os.MkdirTemp("", "sluice-test-data-")
+	if err != nil {
+		panic(err)
+	}
+	_ = os.Setenv("XDG_DATA_HOME", data) // no test stores anything in the home of whoever runs it
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
 		os.RemoveAll(programFolder)
+		os.RemoveAll(data)
 		os.Exit(status)
 	}))
 }

@@ -32,7 +32,8 @@ type Options struct {
 	Path string
 	// Args follow the program's name.
 	Args []string
-	// Dir is the working directory; Env is added to our environment less its SLUICE_ variables.
+	// Dir is the working directory; Env is added to our environment less its SLUICE_ variables, where
+	// the home of data is a folder of the test's.
 	Dir string
 	Env []string
 	// Sockets gives the engine socket pairs, as Node does, in place of pipes.
@@ -73,7 +74,7 @@ func Start(t testing.TB, o Options) *Engine {
 	e := &Engine{t: t, done: make(chan struct{}), reused: o.Reused, finals: finals{}}
 	e.cmd = exec.Command(o.Path, o.Args...)
 	e.cmd.Dir = o.Dir
-	e.cmd.Env = environment(o.Env)
+	e.cmd.Env = environment(t.TempDir(), o.Env)
 	if o.Group {
 		ownGroup(e.cmd)
 	}
@@ -97,10 +98,10 @@ func Start(t testing.TB, o Options) *Engine {
 	return e
 }
 
-// environment is ours without the engine's variables, and with more.
-func environment(more []string) []string {
+// environment is ours without the engine's variables, with a home of data of its own, and with more.
+func environment(data string, more []string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "SLUICE_") })
-	return append(env, more...)
+	return append(append(env, "XDG_DATA_HOME="+data), more...)
 }
 
 // connect makes the three streams and returns the engine's ends.
