@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"sync"
@@ -22,8 +23,12 @@ import (
 type models struct {
 	byName   map[string]*llama.Server
 	attached *llama.Server // set when llama_server.url is
-	launcher *process.Launcher
-	demo     *demo.Server // set with demo:
+	// embedding is a spawned server of its own for memory.embedding_model, even where an agent uses the
+	// same file: llama-server serves embeddings or chats.
+	embedding     *llama.Server
+	embeddingName string
+	launcher      *process.Launcher
+	demo          *demo.Server // set with demo:
 }
 
 func newModels(settings *config.Config, log *slog.Logger) *models {
@@ -43,12 +48,16 @@ func newModels(settings *config.Config, log *slog.Logger) *models {
 		return m
 	}
 	m.launcher = process.NewLauncher(process.LauncherOptions{Logger: log})
+	options.Launcher = m.launcher
 	for _, model := range settings.Models {
 		o := options
-		o.Launcher = m.launcher
 		o.ModelName, o.ModelPath = model.Name, model.Path
 		o.CtxSize, o.Parallel, o.GPULayers = model.CtxSize, model.Parallel, string(model.GPULayers)
 		m.byName[model.Name] = llama.NewServer(o)
+		if settings.Memory.Enabled && model.Name == settings.Memory.EmbeddingModel {
+			o.Embeddings = true
+			m.embedding, m.embeddingName = llama.NewServer(o), model.Name
+		}
 	}
 	return m
 }
@@ -101,6 +110,18 @@ func (m *models) Warm(ctx context.Context, model string) error {
 	return server.Warm(ctx, nil)
 }
 
+// embed returns the vectors of texts by a model for embeddings. The error says what to do, or is the
+// cause of ctx.
+func (m *models) embed(ctx context.Context, model string, texts []string) ([][]float32, error) {
+	switch {
+	case m.attached != nil:
+		return m.attached.Embed(ctx, model, texts)
+	case m.embedding != nil && model == m.embeddingName:
+		return m.embedding.Embed(ctx, "", texts)
+	}
+	return nil, fmt.Errorf("there is no model %q to make embeddings; set memory.embedding_model to one of models[].name, or empty it", model)
+}
+
 // Close implements pipeline.Models.
 func (m *models) Close(ctx context.Context) error {
 	var servers []closer
@@ -109,6 +130,9 @@ func (m *models) Close(ctx context.Context) error {
 	}
 	if m.attached != nil {
 		servers = append(servers, m.attached)
+	}
+	if m.embedding != nil {
+		servers = append(servers, m.embedding)
 	}
 	failed := closeAll(ctx, servers)
 	if m.demo != nil {
@@ -153,11 +177,11 @@ func (l leasePort) Idle(ctx context.Context) bool {
 }
 
 // ContextSize implements execute.Lease.
-func (l leasePort) ContextSize(ctx context.Context) int { return 0 }
+func (l leasePort) ContextSize(context.Context) int { return l.Lease.ContextSize() }
 
 // Count implements execute.Lease.
 func (l leasePort) Count(ctx context.Context, request *wire.ModelRequest) (int, error) {
-	return 0, errors.New("not counted")
+	return l.Lease.Count(ctx, l.model, request)
 }
 
 // Stream implements pipeline.Lease.

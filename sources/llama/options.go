@@ -39,6 +39,8 @@ type ServerOptions struct {
 	CtxSize int
 	// GPULayers is a number, or "auto" or empty to leave it to the server.
 	GPULayers string
+	// Embeddings makes a spawned server one for Embed, not for chats.
+	Embeddings bool
 	// StartupTimeout bounds the start and the loading of the model. 0: 120 s.
 	StartupTimeout time.Duration
 	// IdleTimeout stops a spawned server after this long without a lease. 0: never.

@@ -134,6 +134,9 @@ func serverArgs(o ServerOptions, place place) []string {
 	if o.CtxSize > 0 {
 		args = append(args, "-c", strconv.Itoa(o.CtxSize*max(o.Parallel, 1)))
 	}
+	if o.Embeddings {
+		args = append(args, "--embeddings", "--batch-size", embeddingTokens, "--ubatch-size", embeddingTokens)
+	}
 	if _, err := strconv.Atoi(o.GPULayers); err == nil {
 		args = append(args, "-ngl", o.GPULayers)
 	}
