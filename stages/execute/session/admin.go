@@ -1,0 +1,89 @@
+package session
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"sluice/internal/wire"
+)
+
+// Summary is what is known of a session without reading it.
+type Summary struct {
+	User, Session string
+	Turns         int
+	// Last is when the newest turn ended, or began when it has not.
+	Last time.Time
+	// First is the beginning of the first input.
+	First string
+}
+
+// firstChars is how many characters of the first input a summary has.
+const firstChars = 200
+
+const summaries = `SELECT session_id, count(*), max(coalesce(ended, started)),
+	(SELECT substr(input, 1, ?) FROM turns AS f WHERE f.id = min(turns.id))
+	FROM turns WHERE user_id = ? GROUP BY session_id ORDER BY 3 DESC, 1`
+
+// List returns the user's sessions, the one used last first.
+func (s *Store) List(ctx context.Context, user string) (list []Summary, err error) {
+	err = s.read(ctx, func(query rowSource) error {
+		list = nil
+		return eachRow(ctx, query, summaries, func(f *fields) {
+			one := Summary{User: user, Session: f.text(), Turns: int(f.number()), Last: time.UnixMilli(f.number())}
+			one.First, _ = f.next().(string)
+			list = append(list, one)
+		}, firstChars, user)
+	})
+	return list, told(ctx, err, "the sessions can't be read", s.file())
+}
+
+// Turns returns a session's turns, oldest first, and says of each that can't be read why.
+func (s *Store) Turns(ctx context.Context, user, session string) (turns []wire.Turn, damaged map[int64]string, err error) {
+	err = s.read(ctx, func(query rowSource) (err error) {
+		turns, damaged, err = load(ctx, query, span{key{user, session}, 0, math.MaxInt64})
+		return err
+	})
+	return turns, damaged, told(ctx, err, "the session can't be read", s.file())
+}
+
+// Delete deletes a session and returns how many turns it had. Its text is overwritten in the file. A
+// session that a chat has is not deleted: ErrInUse.
+func (s *Store) Delete(ctx context.Context, user, session string) (turns int, err error) {
+	k := key{user, session}
+	err = s.do(ctx, func(b *base) error {
+		switch l, ok, err := readLease(b.connection, k); {
+		case err != nil:
+			return err
+		case ok && (l.owner == b.engine.id || b.engine.held(l, time.Now())):
+			return ErrInUse
+		}
+		turns, err = deleteSession(b.connection, k)
+		b.scrub = turns > 0
+		return err
+	})
+	return turns, told(ctx, err, "the session can't be deleted", s.file())
+}
+
+const turnsOf = "SELECT id FROM turns WHERE user_id = ? AND session_id = ?"
+
+func deleteSession(c *connection, k key) (turns int, err error) {
+	if err := c.script("PRAGMA secure_delete=ON"); err != nil {
+		return 0, err
+	}
+	defer func() { _ = c.script("PRAGMA secure_delete=OFF") }()
+	var ids []int64
+	if err := eachRow(context.Background(), c.query, turnsOf, func(f *fields) { ids = append(ids, f.number()) }, k.user, k.session); err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		if err := deleteTurn(c, id); err != nil {
+			return 0, err
+		}
+		if err := journal(c, id, true); err != nil {
+			return 0, err
+		}
+	}
+	_, err = c.exec("DELETE FROM leases WHERE user_id = ? AND session_id = ?", k.user, k.session)
+	return len(ids), err
+}

@@ -1,0 +1,197 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	pollFirst = 20 * time.Millisecond
+	pollMost  = 250 * time.Millisecond
+)
+
+// Options are what a store works with.
+type Options struct {
+	// Dir is the folder of the file, app.data_dir. Empty: sessions are kept in memory.
+	Dir string
+	// MemoryBytes is about how much is kept in memory where no file can be used; 0 stands for 64 MiB.
+	// The oldest turns are forgotten.
+	MemoryBytes int64
+	// Inspect is for a command that looks at a folder which engines may be using: no file is made, and
+	// none repaired or set aside; what is wrong is an error. Open isn't for such a store.
+	Inspect bool
+	Logger  *slog.Logger
+}
+
+// Store keeps the sessions of one folder. It is safe for concurrent use.
+type Store struct {
+	options Options
+	queues  queues
+	tokens  atomic.Int64
+	jobs    chan *job
+	done    chan struct{} // closed when the writer has ended
+
+	start sync.Once
+
+	// sending is held for reading while something is sent to jobs, and for writing to close it.
+	sending sync.RWMutex
+	closed  bool // guarded by sending
+	started bool // guarded by sending
+
+	// mu is held for reading while base is read from, and for writing while it is replaced.
+	mu      sync.RWMutex
+	base    *base    // nil before the first use and while there is none
+	notices []string // what was ever to be told, oldest first
+	// standing is to be told to every session: why the database is in memory.
+	standing string
+}
+
+// New returns a store that has opened nothing yet.
+func New(options Options) *Store {
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	options.MemoryBytes = cmp.Or(options.MemoryBytes, defaultMemoryBytes)
+	return &Store{options: options, jobs: make(chan *job, maxBatch), done: make(chan struct{})}
+}
+
+// Close ends the store after its sessions were closed, and waits for that until ctx ends. It may be
+// called more than once.
+func (s *Store) Close(ctx context.Context) error {
+	s.sending.Lock()
+	if !s.closed {
+		s.closed = true
+		close(s.jobs)
+		if !s.started {
+			close(s.done)
+		}
+	}
+	s.sending.Unlock()
+	select {
+	case <-s.done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// send hands a job to the writer, which the first one starts.
+func (s *Store) send(ctx context.Context, j *job) error {
+	s.ensureStarted()
+	s.sending.RLock()
+	defer s.sending.RUnlock()
+	if s.closed {
+		return ErrClosed
+	}
+	select {
+	case s.jobs <- j:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *Store) ensureStarted() {
+	s.start.Do(func() {
+		s.sending.Lock()
+		defer s.sending.Unlock()
+		if s.closed {
+			return
+		}
+		s.started = true
+		w := &writer{
+			options: s.options, log: s.options.Logger, engine: engine{id: randomName()},
+			queues: &s.queues, jobs: s.jobs, publish: s.publish, retire: s.retire,
+		}
+		go func() {
+			defer close(s.done)
+			w.run()
+		}()
+	})
+}
+
+func (s *Store) publish(b *base, notices []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.base = b
+	s.notices = append(s.notices, notices...)
+	s.standing = ""
+	if b.path == "" {
+		s.standing = notices[len(notices)-1]
+	}
+}
+
+func (s *Store) retire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.base = nil
+}
+
+// since returns what is to be told beyond the first n notices.
+func (s *Store) since(n int) []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	notices := slices.Clone(s.notices[n:])
+	if s.standing != "" && !slices.Contains(notices, s.standing) {
+		notices = append(notices, s.standing)
+	}
+	return notices
+}
+
+// read runs a function over a database for reading. It may be run again when the file turned out
+// damaged and was replaced.
+func (s *Store) read(ctx context.Context, run func(query rowSource) error) error {
+	var err error
+	for range tries {
+		var generation int64
+		generation, err = s.readOnce(ctx, run)
+		switch {
+		case errors.Is(err, errShared):
+			return s.do(ctx, func(b *base) error { return run(b.query) })
+		case errors.Is(err, errMoved): // there is none yet, or it is being replaced
+			err = s.do(ctx, func(*base) error { return nil })
+		case isDamage(err) && !s.options.Inspect:
+			err = s.do(ctx, reportDamage(generation, err))
+		default:
+			return err
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = s.readOnce(ctx, run)
+	return err
+}
+
+// reportDamage makes the writer replace a database that a reader found damaged.
+func reportDamage(generation int64, damage error) func(*base) error {
+	return func(b *base) error {
+		if b.generation == generation {
+			return damage
+		}
+		return nil
+	}
+}
+
+func (s *Store) readOnce(ctx context.Context, run func(query rowSource) error) (generation int64, err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	switch b := s.base; {
+	case b == nil:
+		return 0, errMoved
+	case b.readers == nil:
+		return 0, errShared
+	default:
+		return b.generation, run(b.read)
+	}
+}
+
+// file names the file in messages.
+func (s *Store) file() string { return filepath.Join(s.options.Dir, fileName) }
