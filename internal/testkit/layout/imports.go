@@ -41,6 +41,7 @@ var rules = []rule{
 	{"stages/transform", []string{wire}, nil},
 	{"stages/execute", []string{wire}, nil},
 	{"stages/execute/agent", []string{wire}, nil},
+	{"stages/execute/agent/toolcall", []string{wire}, []string{gjson}},
 	{"stages/execute/memory", []string{wire}, []string{sqlite}},
 	{"stages/execute/planner", []string{wire}, []string{"*"}},
 	{"stages/execute/session", []string{wire}, []string{sqlite, system}},

@@ -8,7 +8,7 @@ import (
 )
 
 // pure are the stages that are plain functions, so that they can be fuzzed, counted and fused.
-var pure = []string{"stages/parse", "stages/validate", "stages/route", "stages/transform", "stages/encode"}
+var pure = []string{"stages/parse", "stages/validate", "stages/route", "stages/transform", "stages/encode", "stages/execute/agent/toolcall"}
 
 // impure are the standard packages of locks, I/O and waiting.
 var impure = []string{

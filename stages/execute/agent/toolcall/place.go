@@ -1,0 +1,79 @@
+package toolcall
+
+import "strings"
+
+// place knows what surrounds a place of a text, which only moves on.
+type place struct {
+	text string
+	at   int
+	// fence is the number of backticks of the code fence that at is in; 0 outside.
+	fence int
+	// span says that an odd number of runs of backticks stands before at in its line.
+	span bool
+	// word is the end of what stands before at in its line, blanks aside; negative when nothing does.
+	word int
+}
+
+// move goes on to the place to.
+func (p *place) move(to int) {
+	for p.at < to {
+		c := p.text[p.at]
+		switch {
+		case c == '\n':
+			p.span, p.word = false, -1
+		case isSpace(c):
+		case c == '`':
+			p.ticks()
+			continue
+		default:
+			p.word = p.at + 1
+		}
+		p.at++
+	}
+}
+
+// ticks reads a run of backticks: a fence at the start of a line, else a side of a code span. What is
+// behind the label of an opening fence in its line is no text.
+func (p *place) ticks() {
+	run := 0
+	for p.at+run < len(p.text) && p.text[p.at+run] == '`' {
+		run++
+	}
+	first := p.word < 0
+	p.at += run
+	p.word = p.at
+	switch {
+	case p.fence > 0:
+		if first && run >= p.fence && strings.TrimSpace(p.line()) == "" {
+			p.fence = 0
+		}
+	case first && run >= 3 && strings.IndexByte(p.line(), '`') < 0:
+		p.fence = run
+	default:
+		p.span = !p.span
+	}
+}
+
+// line returns the rest of the line.
+func (p *place) line() string { return p.text[p.at : p.at+lineEnd(p.text[p.at:])] }
+
+// jump goes on to the place to without looking, as if a line began there.
+func (p *place) jump(to int) {
+	p.at, p.span, p.word = to, false, -1
+}
+
+// quoted reports whether the place is in a code fence or span.
+func (p *place) quoted() bool { return p.fence > 0 || p.span }
+
+// starts reports whether a sentence may begin here: at the start of a line or after the end of another.
+func (p *place) starts() bool {
+	if p.word < 0 {
+		return true
+	}
+	for _, end := range []string{".", "!", "?", ":", "…", "。", "！", "？", "："} {
+		if strings.HasSuffix(p.text[:p.word], end) {
+			return true
+		}
+	}
+	return false
+}
