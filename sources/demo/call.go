@@ -11,8 +11,9 @@ import (
 // tool is a function that a request offers.
 type tool struct {
 	Function struct {
-		Name       string          `json:"name"`
-		Parameters json.RawMessage `json:"parameters"`
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Parameters  json.RawMessage `json:"parameters"`
 	} `json:"function"`
 }
 
@@ -23,16 +24,23 @@ type toolCall struct {
 	arguments string // a JSON object in ASCII
 }
 
+// wantsCall reports whether the chat template asks for a call: tools are given and the last message is
+// a user's that holds "/call".
+func (r *chatRequest) wantsCall() bool {
+	if len(r.Tools) == 0 || len(r.conversation) == 0 {
+		return false
+	}
+	last := r.conversation[len(r.conversation)-1]
+	return last.Role == "user" && strings.Contains(string(last.Content), "/call")
+}
+
 // toolCall returns the call that a request asks for, or nil. The tool is the first one
 // that the message names, else the first of all.
 func (r *chatRequest) toolCall() *toolCall {
-	if len(r.Tools) == 0 || len(r.conversation) == 0 || string(r.ToolChoice) == `"none"` {
+	if !r.wantsCall() || string(r.ToolChoice) == `"none"` {
 		return nil
 	}
 	last := r.conversation[len(r.conversation)-1]
-	if last.Role != "user" || !strings.Contains(string(last.Content), "/call") {
-		return nil
-	}
 	called := r.Tools[0]
 	named := func(t tool) bool {
 		return t.Function.Name != "" && strings.Contains(string(last.Content), t.Function.Name)

@@ -16,7 +16,7 @@ func (h *handler) chat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	begun := time.Now()
-	prompt := request.promptTokens(h.model)
+	prompt := len(h.model.TokenizePrompt(request.prompt()))
 	if prompt >= contextLength {
 		writeError(w, &apiError{
 			Code: http.StatusBadRequest, Type: "exceed_context_size_error", PromptTokens: prompt, Context: contextLength,

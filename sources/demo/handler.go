@@ -28,8 +28,8 @@ type handler struct {
 }
 
 // NewHandler returns an http.Handler that answers as a llama-server would that has
-// loaded the model: /health, /props, /slots, /v1/models, /tokenize and
-// /v1/chat/completions. Options.Logger isn't used.
+// loaded the model: /health, /props, /slots, /v1/models, /apply-template,
+// /tokenize and /v1/chat/completions. Options.Logger isn't used.
 func NewHandler(options Options) http.Handler {
 	h := &handler{
 		model:    options.Model,
@@ -50,6 +50,7 @@ func NewHandler(options Options) http.Handler {
 		"GET /slots":                h.listSlots,
 		"GET /models":               h.models,
 		"GET /v1/models":            h.models,
+		"POST /apply-template":      h.applyTemplate,
 		"POST /tokenize":            h.tokenize,
 		"POST /chat/completions":    h.chat,
 		"POST /v1/chat/completions": h.chat,
@@ -127,13 +128,18 @@ func (h *handler) models(w http.ResponseWriter, _ *http.Request) {
 
 func (h *handler) tokenize(w http.ResponseWriter, r *http.Request) {
 	var request struct {
-		Content string `json:"content"`
+		Content      string `json:"content"`
+		ParseSpecial *bool  `json:"parse_special"` // the template's tags are tags, not text; true by default
 	}
 	if err := decodeBody(r, &request); err != nil {
 		writeError(w, err)
 		return
 	}
-	tokens := h.model.Tokenize(request.Content)
+	tokenize := h.model.TokenizePrompt
+	if request.ParseSpecial != nil && !*request.ParseSpecial {
+		tokenize = h.model.Tokenize
+	}
+	tokens := tokenize(request.Content)
 	writeJSON(w, http.StatusOK, map[string][]Token{"tokens": append([]Token{}, tokens...)})
 }
 

@@ -224,6 +224,7 @@ func TestContextBoundsAnEndlessAnswer(t *testing.T) {
 func FuzzChatRequest(f *testing.F) {
 	for _, body := range []string{
 		`{}`, `[]`, `{"messages":[]}`, `{"messages":[{"role":"user","content":null}],"temperature":1e300}`,
+		`{"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{\"a\":1}"}},{}]}],"tools":[{"function":{"parameters":{"a": ["\ud83d"]}}}]}`,
 		`{"messages":[{"content":[{}, {"text":"a"}]}],"seed":-5,"max_tokens":-1}`, `{"messages":[null],"temperature":1e-300}`,
 	} {
 		f.Add(body)

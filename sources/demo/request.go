@@ -37,8 +37,31 @@ type chatRequest struct {
 }
 
 type message struct {
-	Role    string      `json:"role"`
-	Content messageText `json:"content"`
+	Role      string        `json:"role"`
+	Content   messageText   `json:"content"`
+	ToolCalls []earlierCall `json:"tool_calls"`
+}
+
+// earlierCall is a call that an assistant's message holds.
+type earlierCall struct {
+	Function struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	} `json:"function"`
+}
+
+// unpack makes arguments that came as a string, which is what the OpenAI chat format has, the JSON in
+// it. They must be JSON.
+func (c *earlierCall) unpack() *apiError {
+	arguments := &c.Function.Arguments
+	var text string
+	if json.Unmarshal(*arguments, &text) == nil {
+		*arguments = json.RawMessage(text)
+	}
+	if !json.Valid(*arguments) {
+		return &apiError{Code: http.StatusInternalServerError, Message: "Failed to parse tool call arguments as JSON", Type: "server_error"}
+	}
+	return nil
 }
 
 // messageText is a message's text: a string, the text parts of an array, or null.
@@ -77,6 +100,13 @@ func decodeChat(r *http.Request) (*chatRequest, *apiError) {
 	if err := json.Unmarshal(request.Messages, &request.conversation); err != nil {
 		return nil, invalidRequest(fmt.Sprintf("Failed to parse messages: %v", err))
 	}
+	for _, message := range request.conversation {
+		for i := range message.ToolCalls {
+			if err := message.ToolCalls[i].unpack(); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return &request, nil
 }
 
@@ -113,14 +143,4 @@ func (r *chatRequest) answerOptions() AnswerOptions {
 	}
 	options.Seed += hashText(whole.String())
 	return options
-}
-
-// promptTokens counts the tokens of the prompt that the chat template makes of the
-// messages: two tags and two line ends a message, and the head of the answer.
-func (r *chatRequest) promptTokens(m *Model) int {
-	count := 2 + len("assistant")
-	for _, message := range r.conversation {
-		count += 4 + len(m.Tokenize(message.Role)) + len(m.Tokenize(string(message.Content)))
-	}
-	return count
 }

@@ -53,7 +53,7 @@ func embeddingAdvice(status int) string {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return "check llama_server.api_key"
 	}
-	return "check that memory.embedding_model is a model for embeddings, and look at its log"
+	return "check that memory.embedding_model is a model for embeddings (others need --pooling mean in llama_server.args), and look at its log"
 }
 
 func appendTexts(dst []byte, model string, texts []string) []byte {
