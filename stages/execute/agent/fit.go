@@ -33,8 +33,10 @@ func (p *prompt) prepare(ctx context.Context, window Window, overflow *wire.Over
 	if overflow.ContextSize > 0 {
 		p.size = overflow.ContextSize
 	}
-	excess := max(overflow.PromptTokens-p.limit(), overflow.PromptTokens/4, 1)
-	if !p.shorten(excess, max(overflow.PromptTokens, 4*excess)) {
+	// There is one more attempt only, so rather too much is left out than too little.
+	tokens := max(overflow.PromptTokens, 4)
+	excess := max(overflow.PromptTokens-p.limit(), tokens/4)
+	if !p.shorten(max(excess*promptBytes(p.request())/tokens, excess)) {
 		return nil, overflow
 	}
 	p.fit(ctx, window)
@@ -85,7 +87,8 @@ func (p *prompt) fit(ctx context.Context, window Window) {
 		if err != nil {
 			return // the server will say so if it is too long
 		}
-		if tokens <= p.limit() || !p.shorten(tokens-p.limit(), tokens) {
+		// Rather too little is left out than too much: it is counted again.
+		if excess := tokens - p.limit(); excess <= 0 || !p.shorten(excess*max(bytes/tokens, 1)) {
 			return
 		}
 	}
@@ -114,9 +117,9 @@ func messageBytes(m *wire.Message) int {
 	return bytes
 }
 
-// shorten leaves out about excess of the prompt's tokens; false when nothing can be left out any more.
-func (p *prompt) shorten(excess, tokens int) bool {
-	bytes := excess * max(promptBytes(p.request())/max(tokens, 1), 1)
+// shorten leaves out about so many bytes of the prompt, as promptBytes counts them; false when nothing
+// can be left out any more.
+func (p *prompt) shorten(bytes int) bool {
 	if p.keep > 0 {
 		for p.keep > 0 && bytes > 0 {
 			p.keep--
