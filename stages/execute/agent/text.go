@@ -23,7 +23,7 @@ func preview(text string) string {
 			space = b.Len() > 0
 			continue
 		}
-		if space && count < previewLength-1 {
+		if space && count < previewLength {
 			b.WriteByte(' ')
 			count++
 		}
@@ -33,7 +33,7 @@ func preview(text string) string {
 		b.WriteRune(r)
 		count++
 	}
-	return b.String()
+	return strings.TrimSuffix(b.String(), " ")
 }
 
 // cut returns the first bytes of a text, ending at a whole character.
