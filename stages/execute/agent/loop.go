@@ -145,7 +145,7 @@ func (t *turn) askAgain(step int, problems []string) (e end, over bool) {
 		return t.abort(step, wire.AbortParseErrors, fmt.Sprintf(
 			"the turn was ended because the model wrote tool calls that can't be read in %d steps; the last time: %s", t.parseErrors, problems[0])), true
 	}
-	t.prompt.add(wire.Message{Role: wire.RoleUser, Content: toolcall.Reprompt(problems)})
+	t.prompt.ask(toolcall.Reprompt(problems))
 	return end{}, false
 }
 

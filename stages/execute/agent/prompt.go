@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"regexp"
 	"strings"
 
 	"sluice/internal/wire"
@@ -28,6 +29,16 @@ type prompt struct {
 }
 
 func (p *prompt) add(messages ...wire.Message) { p.own = append(p.own, messages...) }
+
+// ask adds a message for the model. Behind a tool's result it becomes part of that: many chat templates
+// refuse a user's message there.
+func (p *prompt) ask(text string) {
+	if last := len(p.own) - 1; last >= 0 && p.own[last].Role == wire.RoleTool {
+		p.own[last].Content += "\n\n" + text
+		return
+	}
+	p.add(wire.Message{Role: wire.RoleUser, Content: text})
+}
 
 // request renders the prompt.
 func (p *prompt) request() *wire.ModelRequest {
@@ -109,8 +120,11 @@ func memoryBlock(snippets []wire.Snippet) string {
 
 const memoryBegin, memoryEnd = "<memory>", "</memory>"
 
+// memoryMark is what a model may take for memoryBegin or memoryEnd.
+var memoryMark = regexp.MustCompile(`(?i)<\s*/?\s*memory\s*>`)
+
 // remembered is the beginning of a text as one line that can't be taken for the end of the memory.
 func remembered(text string, size int) string {
 	short := strings.Join(strings.Fields(cut(text, size)), " ")
-	return strings.NewReplacer(memoryBegin, "(memory)", memoryEnd, "(memory)").Replace(short)
+	return memoryMark.ReplaceAllString(short, "(memory)")
 }
