@@ -9,8 +9,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/tidwall/gjson"
 )
 
 // limit is when a test that waits has failed: far beyond what a slow machine needs.
@@ -22,6 +20,13 @@ type Options struct {
 	Key string
 	// Socket listens on a Unix socket at this path. Empty: a loopback port.
 	Socket string
+	// ContextSize is how many tokens a slot holds, told at /props; a longer prompt is refused. A token
+	// is a byte of the prompt. 0: /props doesn't tell, and any prompt fits.
+	ContextSize int
+	// NoCount leaves /apply-template and /tokenize out, as other servers do.
+	NoCount bool
+	// Embeddings answers /v1/embeddings.
+	Embeddings bool
 	// Loading answers 503 "Loading model" until Loaded is called.
 	Loading bool
 }
@@ -30,17 +35,18 @@ type Options struct {
 type Server struct {
 	URL string
 
-	t      testing.TB
-	key    string
-	http   http.Server
-	closed chan struct{}
+	t       testing.TB
+	options Options
+	http    http.Server
+	closed  chan struct{}
 
 	mu       sync.Mutex
 	changed  *sync.Cond
 	loading  bool
-	active   int // answers under way
-	most     int // the most at once
-	asked    int // requests of any kind
+	active   int            // answers under way
+	most     int            // the most at once
+	asked    int            // requests of any kind
+	routes   map[string]int // requests by path
 	finished []Answer
 }
 
@@ -54,7 +60,7 @@ type Answer struct {
 // Start starts a server, which the test's end closes.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
-	s := &Server{t: t, key: o.Key, loading: o.Loading, closed: make(chan struct{})}
+	s := &Server{t: t, options: o, loading: o.Loading, closed: make(chan struct{}), routes: map[string]int{}}
 	s.changed = sync.NewCond(&s.mu)
 	network, address := "tcp", "127.0.0.1:0"
 	if o.Socket != "" {
@@ -101,6 +107,13 @@ func (s *Server) WaitAnswers(n int) []Answer {
 // WaitAsked waits until n requests of any kind came.
 func (s *Server) WaitAsked(n int) { s.wait(func() bool { return s.asked >= n }) }
 
+// Asked is how many requests for a path came.
+func (s *Server) Asked(path string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.routes[path]
+}
+
 // Most is how many answers were under way at once at the most.
 func (s *Server) Most() int {
 	s.mu.Lock()
@@ -134,11 +147,12 @@ func (s *Server) wait(until func() bool) {
 // serve checks as the real one does: loading first, then the key, which /health does without.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	var loading bool
-	s.set(func() { s.asked++; loading = s.loading })
+	s.set(func() { s.asked++; s.routes[r.URL.Path]++; loading = s.loading })
+	key := s.options.Key
 	switch {
 	case loading:
 		reply(w, http.StatusServiceUnavailable, failure("Loading model", "unavailable_error", 503))
-	case s.key != "" && r.URL.Path != "/health" && r.Header.Get("Authorization") != "Bearer "+s.key:
+	case key != "" && r.URL.Path != "/health" && r.Header.Get("Authorization") != "Bearer "+key:
 		reply(w, http.StatusUnauthorized, failure("Invalid API Key", "authentication_error", 401))
 	case r.URL.Path == "/v1/chat/completions":
 		s.chat(w, r)
@@ -147,7 +161,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/health":
 		reply(w, http.StatusOK, `{"status":"ok"}`)
 	case r.URL.Path == "/props":
-		reply(w, http.StatusOK, `{"total_slots":4,"model_path":"fake.gguf","chat_template":"{{ messages }}"}`)
+		s.props(w)
+	case r.URL.Path == "/apply-template" && !s.options.NoCount:
+		applyTemplate(w, r)
+	case r.URL.Path == "/tokenize" && !s.options.NoCount:
+		tokenize(w, r)
+	case r.URL.Path == "/v1/embeddings":
+		s.embeddings(w, r)
 	default:
 		reply(w, http.StatusNotFound, failure("File Not Found", "not_found_error", 404))
 	}
@@ -171,9 +191,14 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 	defer func() { s.set(func() { s.active--; s.finished = append(s.finished, answer) }) }()
 	body, _ := io.ReadAll(r.Body)
 	answer.Request = string(body)
-	script := parseScript(lastUserText(body))
-	if script.status != 0 {
+	script := scriptOf(body)
+	prompt, room := len(promptOf(body)), s.room(script)
+	switch {
+	case script.status != 0:
 		reply(w, script.status, failure("steered", "server_error", script.status))
+		return
+	case room > 0 && prompt > room:
+		reply(w, http.StatusBadRequest, overflow(prompt, room))
 		return
 	}
 	stream := stream{script: script, writer: w, context: r.Context(), closed: s.closed}
@@ -182,16 +207,6 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 	if script.fault == "die" && !answer.Whole {
 		panic(http.ErrAbortHandler)
 	}
-}
-
-// lastUserText is the text of the last message of the user.
-func lastUserText(request []byte) (text string) {
-	for _, message := range gjson.GetBytes(request, "messages").Array() {
-		if message.Get("role").Str == "user" {
-			text = message.Get("content").String()
-		}
-	}
-	return text
 }
 
 func reply(w http.ResponseWriter, status int, body string) {

@@ -34,7 +34,17 @@ func (s *stream) run() bool {
 		s.delta("content", s.token(s.sent))
 		s.sent++
 	}
-	s.chunk(`{}`, `"stop"`)
+	if s.fault != "" && s.sent == s.at && len(s.calls) > 0 {
+		return s.breakOff()
+	}
+	if s.say != "" {
+		s.delta("content", s.say)
+	}
+	finish := `"stop"`
+	if s.makeCalls() {
+		finish = `"tool_calls"`
+	}
+	s.chunk(`{}`, finish)
 	s.event(fmt.Sprintf(`{"choices":[],"object":"chat.completion.chunk","usage":{"completion_tokens":%d,"prompt_tokens":7,"total_tokens":%d}}`, s.sent, s.sent+7))
 	s.event("[DONE]")
 	return !s.failed
