@@ -23,7 +23,9 @@ func newChat(s streams) *cobra.Command {
 		Short: "Ask a model: starts an engine as a host would and prints the answer as it streams",
 		Long: "Ask a model: starts an engine as a host would and prints the answer as it streams.\n\n" +
 			"Without TEXT the question is what stdin holds; when stdin is a terminal, each line is one (Ctrl-D ends).\n" +
-			"Ctrl-C cancels the running chat, a second one quits.",
+			"Ctrl-C cancels the running chat, a second one quits.\n\n" +
+			"A tool call that needs an approval is asked for on the terminal; where there is none, it is denied\n" +
+			"unless --yes approves all. --resume needs no TEXT.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return runChat(c.Context(), &flags, args, s) },
 	}
@@ -33,7 +35,7 @@ func newChat(s streams) *cobra.Command {
 	f.StringVar(&flags.params.SessionID, "session", "", "session to go on with (default a new one)")
 	f.StringVar(&flags.params.UserID, "user", "", "user whose session it is")
 	f.BoolVar(&flags.params.Resume, "resume", false, "resume the session's interrupted turn")
-	f.BoolVar(&flags.params.Approve, "approve", false, "approve every tool call that asks for it")
+	f.BoolVar(&flags.params.Approve, "yes", false, "approve every tool call that asks for it")
 	f.BoolVar(&flags.json, "json", false, "print the engine's lines as they are")
 	f.BoolVar(&flags.verbose, "verbose", false, "print the engine's log and each chat's figures to stderr")
 	return c
@@ -41,7 +43,8 @@ func newChat(s streams) *cobra.Command {
 
 // runChat reads a question that isn't typed before it catches Ctrl-C, so that one ends the wait for it.
 func runChat(ctx context.Context, flags *chatFlags, args []string, s streams) error {
-	questions, err := newQuestions(args, s)
+	keyboard := keyboardOf(s)
+	questions, err := newQuestions(args, keyboard, s, flags.params.Resume)
 	if err != nil {
 		return &failure{exitUsage, err.Error()}
 	}
@@ -52,7 +55,7 @@ func runChat(ctx context.Context, flags *chatFlags, args []string, s streams) er
 	if err != nil {
 		return &failure{exitFailed, "the engine can't be started: " + err.Error()}
 	}
-	h := chatHost{engine: engine, questions: questions, screen: screen, params: flags.params}
+	h := chatHost{engine: engine, questions: questions, screen: screen, approvals: newApprovals(keyboard, screen.console), params: flags.params}
 	return h.run(ctx, interrupts)
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
+
+	"sluice/internal/wire"
 )
 
 // errEngineGone says that the engine ended before it had answered.
@@ -17,14 +19,18 @@ var errEngineGone = errors.New("the engine ended")
 const pendingRequests = 8
 
 // client speaks NDJSON v1 with one engine, one chat at a time. Its methods belong to one goroutine,
-// but for cancel, which any may call. A goroutine of its own writes to the engine's stdin: it ends,
-// and closes it, after close.
+// but for cancel, which any may call. Two goroutines of its own write to the engine's stdin and read
+// its stdout: the one ends, and closes stdin, after close, the other with the output, which must be read
+// to its end.
 type client struct {
-	replies  *bufio.Reader
-	requests chan []byte
-	closing  chan struct{} // closed by close
-	show     func(line []byte, m *message) error
-	asked    int
+	lines     chan engineLine // closed at the end of the engine's output
+	requests  chan []byte
+	closing   chan struct{} // closed by close
+	unread    chan struct{} // closed when nobody writes requests any more
+	show      func(line []byte, m *message) error
+	approvals *approvals
+	asked     int
+	answered  int // approvals
 
 	mu      sync.Mutex
 	running string // the id of the running chat; "" when none runs or it was cancelled already
@@ -32,20 +38,24 @@ type client struct {
 
 // newClient returns a client that hands every line of the engine to show; m is nil when the line is
 // none of the protocol's. After an error of show it isn't called any more.
-func newClient(stdin io.WriteCloser, stdout io.Reader, show func(line []byte, m *message) error) *client {
+func newClient(stdin io.WriteCloser, stdout io.Reader, show func(line []byte, m *message) error, approvals *approvals) *client {
 	c := &client{
-		replies:  bufio.NewReaderSize(stdout, 64<<10),
-		requests: make(chan []byte, pendingRequests),
-		closing:  make(chan struct{}),
-		show:     show,
+		lines:     make(chan engineLine),
+		requests:  make(chan []byte, pendingRequests),
+		closing:   make(chan struct{}),
+		unread:    make(chan struct{}),
+		show:      show,
+		approvals: approvals,
 	}
 	go c.write(stdin)
+	go c.read(stdout)
 	return c
 }
 
 // write owns the engine's stdin. An engine that has gone is found by reading.
 func (c *client) write(stdin io.WriteCloser) {
 	defer stdin.Close()
+	defer close(c.unread)
 	for {
 		select {
 		case line := <-c.requests:
@@ -138,46 +148,85 @@ func (c *client) send(r request) error {
 func (c *client) await(id string) (*message, error) {
 	var unshown error
 	for {
-		line, m, err := c.read()
-		if err != nil {
-			return nil, err
-		}
-		if unshown == nil {
-			if unshown = c.show(line, m); unshown != nil {
-				c.cancel()
+		select {
+		case l, more := <-c.lines:
+			if !more {
+				return nil, errEngineGone
 			}
+			if unshown == nil {
+				if unshown = c.show(l.text, l.message); unshown != nil {
+					c.cancel()
+				}
+			}
+			if l.message == nil {
+				return nil, errors.New("the engine wrote a line that is none of the protocol's")
+			}
+			if l.message.ends(id) {
+				return l.message, unshown
+			}
+			c.decide(l.message)
+		case typed := <-c.approvals.typed():
+			c.approve(c.approvals.answer(typed))
 		}
-		if m == nil {
-			return nil, errors.New("the engine wrote a line that is none of the protocol's")
+	}
+}
+
+// decide deals with what an event says of approvals.
+func (c *client) decide(m *message) {
+	switch {
+	case m.Type != "event":
+	case m.Event == "tool_approval":
+		if decision := c.approvals.add(m); decision != "" {
+			c.approve(m, decision)
 		}
-		if m.ends(id) {
-			return m, unshown
-		}
+	case m.Event == "tool_done":
+		c.approvals.settle(m.CallID)
+	}
+}
+
+// approve sends a decision. It waits until there is room for it: many may come at once. An engine that
+// has gone is found by reading.
+func (c *client) approve(m *message, decision wire.Decision) {
+	c.answered++
+	line, err := request{fmt.Sprintf("approve-%d", c.answered), "approve", approveParams{m.ID, m.CallID, decision}}.line()
+	if err != nil {
+		return
+	}
+	select {
+	case c.requests <- line:
+	case <-c.unread:
 	}
 }
 
 // drain reads to the end of the engine's output, and shows it unless unshown is set.
 func (c *client) drain(unshown error) {
-	for {
-		line, m, err := c.read()
-		if err != nil {
-			return
-		}
+	for l := range c.lines {
 		if unshown == nil {
-			unshown = c.show(line, m)
+			unshown = c.show(l.text, l.message)
 		}
 	}
 }
 
-// read returns the next line, with its line end, and what it says, nil when that is no JSON object.
-func (c *client) read() ([]byte, *message, error) {
-	line, err := c.replies.ReadBytes('\n')
-	if err != nil {
-		return nil, nil, errEngineGone
+// engineLine is a line of the engine, with its line end, and what it says, nil when that is no JSON
+// object.
+type engineLine struct {
+	text    []byte
+	message *message
+}
+
+// read owns the engine's stdout.
+func (c *client) read(stdout io.Reader) {
+	defer close(c.lines)
+	replies := bufio.NewReaderSize(stdout, 64<<10)
+	for {
+		text, err := replies.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		l := engineLine{text: text, message: &message{}}
+		if json.Unmarshal(text, l.message) != nil {
+			l.message = nil
+		}
+		c.lines <- l
 	}
-	m := &message{}
-	if json.Unmarshal(line, m) != nil {
-		m = nil
-	}
-	return line, m, nil
 }

@@ -21,28 +21,65 @@ const (
 // called from any goroutine. A status has a goroutine that moves it, which clear ends.
 type console struct {
 	out      io.Writer
-	animated bool
+	terminal bool
+	animated bool // it obeys carriage returns
+	dimmed   bool // it obeys escape sequences, and they are wanted
 
 	mu     sync.Mutex
 	label  string
 	since  time.Time
 	frame  int
 	width  int           // of the status on the screen, 0 when there is none
+	asked  string        // the question that stands where the cursor is; "" when none does
 	stop   chan struct{} // closed by clear, which makes it nil again; nil when there is no status
 	ticked chan struct{} // closed by the goroutine, last
 }
 
 func newConsole(w io.Writer) *console {
 	file, ok := w.(*os.File)
-	return &console{out: w, animated: ok && isTerminal(file) && os.Getenv("TERM") != "dumb"}
+	if !ok || !isTerminal(file) {
+		return &console{out: w}
+	}
+	animated := os.Getenv("TERM") != "dumb"
+	return &console{out: w, terminal: true, animated: animated, dimmed: animated && os.Getenv("NO_COLOR") == "" && obeysEscapes(file)}
 }
 
-// println writes a line, above the status.
+// println writes a line, above the status and what is asked.
 func (c *console) println(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.eraseLocked()
-	fmt.Fprintln(c.out, line)
+	if c.asked != "" {
+		fmt.Fprintln(c.out)
+	}
+	fmt.Fprint(c.out, line, "\n", c.asked)
+}
+
+// note writes a line that matters less than others.
+func (c *console) note(line string) {
+	if c.dimmed {
+		line = dim + line + undim
+	}
+	c.println(line)
+}
+
+// ask writes a question, which a person answers behind it; no status is shown until answered.
+func (c *console) ask(question string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.eraseLocked()
+	c.asked = question
+	fmt.Fprint(c.out, question)
+}
+
+// answered ends the question; ended says that the answer has ended its line.
+func (c *console) answered(ended bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asked != "" && !ended {
+		fmt.Fprintln(c.out)
+	}
+	c.asked = ""
 }
 
 // status shows what is waited for from now on. The seconds count from the first status after clear.
@@ -90,7 +127,7 @@ func (c *console) draw(own <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	elapsed := time.Since(c.since)
-	if c.stop != own || elapsed < statusDelay {
+	if c.stop != own || elapsed < statusDelay || c.asked != "" {
 		return
 	}
 	c.eraseLocked()

@@ -104,11 +104,11 @@ func TestScreenStatus(t *testing.T) {
 		checkScreen(t, &out, "One")
 		event("llm_chunk", "\n")
 		event("tool_start", "")
-		checkScreen(t, &out, "One", "- running a tool... 1 s")
+		checkScreen(t, &out, "One", "→", "- running a tool... 1 s")
 		if err := s.end(&message{Type: "result", Result: &chatResult{Response: "One\n"}}); err != nil {
 			t.Error(err)
 		}
-		checkScreen(t, &out, "One", "")
+		checkScreen(t, &out, "One", "→", "")
 	})
 }
 

@@ -39,7 +39,8 @@ func TestEngineProcess(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out, log lockedBuffer
-			h := chatHost{engine: e, questions: question("hi"), screen: newScreen(streams{out: &out, err: &log}, &chatFlags{})}
+			screen := newScreen(streams{out: &out, err: &log}, &chatFlags{})
+			h := chatHost{engine: e, questions: question("hi"), screen: screen, approvals: newApprovals(nil, screen.console)}
 			checkFailure(t, h.run(t.Context(), nil), test.status, test.message)
 			if out.String() != "" || log.String() != "" {
 				t.Errorf("stdout %q, stderr %q", out.String(), log.String())

@@ -42,6 +42,8 @@ type asked struct {
 		Resume       bool   `json:"resume"`
 		Approve      bool   `json:"approve_execution"`
 		RequestID    string `json:"request_id"`
+		CallID       string `json:"call_id"`
+		Decision     string `json:"decision"`
 		Versions     []int  `json:"protocol_versions"`
 		Capabilities struct {
 			Extensions []string `json:"extensions"`
@@ -86,7 +88,7 @@ func (f *fakeEngine) write(format string, args ...any) {
 
 func (f *fakeEngine) initialize() {
 	a := f.next("initialize")
-	if len(a.Params.Versions) != 1 || a.Params.Versions[0] != 1 || len(a.Params.Capabilities.Extensions) != 1 {
+	if len(a.Params.Versions) != 1 || a.Params.Versions[0] != 1 || len(a.Params.Capabilities.Extensions) != 3 {
 		f.t.Errorf("initialize came with %+v", a.Params)
 	}
 	f.write(`{"id":"initialize","type":"result","result":{"protocol_version":1}}`)
@@ -109,6 +111,7 @@ func (f *fakeEngine) result(a asked, response string) {
 // talk is one run of a chatHost against a fake engine.
 type talk struct {
 	questions questions
+	keyboard  *keyboard // whose stderr is a terminal then
 	params    chatParams
 	stdout    io.Writer // default: a buffer, which comes back
 	setUp     func(*screen)
@@ -145,6 +148,7 @@ func (k talk) run(t *testing.T) (stdout, stderr string, err error) {
 		}},
 		questions: k.questions,
 		screen:    screen,
+		approvals: &approvals{keyboard: k.keyboard, console: screen.console},
 		params:    k.params,
 	}
 	err = h.run(context.Background(), fake.interrupts)

@@ -20,12 +20,13 @@ type chatHost struct {
 	engine    *engine
 	questions questions
 	screen    *screen
+	approvals *approvals
 	params    chatParams // of every chat, but for the input
 }
 
 // run returns when the questions and the engine have ended, or when a person quits.
 func (h *chatHost) run(ctx context.Context, interrupts <-chan os.Signal) error {
-	c := newClient(h.engine.stdin, h.engine.stdout, h.screen.show)
+	c := newClient(h.engine.stdin, h.engine.stdout, h.screen.show, h.approvals)
 	done := make(chan error, 1)
 	go func() { done <- h.session(c) }()
 	for {
@@ -48,6 +49,7 @@ func (h *chatHost) quit() error {
 	go func() {
 		defer close(cleared)
 		h.screen.console.clear()
+		h.screen.console.answered(true)
 		h.screen.console.endEcho()
 	}()
 	select {
@@ -98,6 +100,7 @@ func (h *chatHost) ask(c *client, text string) error {
 	h.params.Resume = false // only the first goes on with what was interrupted
 	h.screen.begin()
 	final, err := c.chat(p)
+	h.approvals.end()
 	if shown := h.screen.end(final); err == nil {
 		err = shown
 	}

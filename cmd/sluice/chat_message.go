@@ -18,8 +18,15 @@ type chatParams struct {
 	Approve   bool   `json:"approve_execution,omitempty"`
 }
 
-// initializeParams ask for version 1 of the protocol and the reasoning of models that tell it.
-var initializeParams = json.RawMessage(`{"protocol_versions":[1],"capabilities":{"extensions":["reasoning"]}}`)
+// initializeParams ask for version 1 of the protocol and all that it can show a person.
+var initializeParams = json.RawMessage(`{"protocol_versions":[1],"capabilities":{"extensions":["reasoning","progress","approval"]}}`)
+
+// approveParams answer a tool_approval.
+type approveParams struct {
+	RequestID json.RawMessage `json:"request_id"`
+	CallID    string          `json:"call_id"`
+	Decision  wire.Decision   `json:"decision"`
+}
 
 // request is a line to the engine.
 type request struct {
@@ -47,6 +54,20 @@ type message struct {
 	Code    string          `json:"code"`
 	Message string          `json:"message"`
 	Data    *chatResult     `json:"data"` // of a chat that ended in an error: what it had
+
+	// Of the events of tools.
+	Tool         string          `json:"tool"`
+	Args         json.RawMessage `json:"args"`
+	CallID       string          `json:"call_id"`
+	Status       string          `json:"status"`
+	Preview      string          `json:"preview"`
+	Milliseconds int64           `json:"ms"`
+	// Of loop_abort.
+	Reason string `json:"reason"`
+	// Of progress.
+	Stage    string   `json:"stage"`
+	Fraction *float64 `json:"fraction"`
+	Detail   string   `json:"detail"`
 }
 
 // ends reports whether the message is the final frame of the request: an error without an id is too,
@@ -73,6 +94,7 @@ func (f *chatFault) Error() string { return stripped(f.code + ": " + f.message) 
 
 // chatResult is how a chat ended, as far as a person wants to know.
 type chatResult struct {
+	Accepted *bool    `json:"accepted"` // of approve alone
 	Response string   `json:"response"`
 	Warnings []string `json:"warnings"`
 	Usage    *struct {

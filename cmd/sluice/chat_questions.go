@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -23,16 +22,22 @@ type questions interface {
 	typed() bool
 }
 
-func newQuestions(args []string, s streams) (questions, error) {
+// newQuestions asks the keyboard where there is one. Nothing needs to be asked where a turn is resumed.
+func newQuestions(args []string, k *keyboard, s streams, resume bool) (questions, error) {
 	if len(args) > 0 {
 		return newSingle(args[0])
 	}
-	if file, ok := s.in.(*os.File); ok && isTerminal(file) {
-		return newPrompt(s), nil
+	if k != nil {
+		p := newPrompt(k, s)
+		p.silent = resume
+		return p, nil
 	}
 	text, err := io.ReadAll(stdioInput(s.in))
 	if err != nil {
 		return nil, fmt.Errorf("stdin can't be read: %w", err)
+	}
+	if resume && strings.TrimSpace(string(text)) == "" {
+		return &single{}, nil
 	}
 	return newSingle(string(text))
 }
@@ -65,13 +70,14 @@ func (s *single) next() (string, error) {
 
 // prompt asks a terminal for one question a line.
 type prompt struct {
-	lines *bufio.Reader
-	out   io.Writer
+	keyboard *keyboard
+	out      io.Writer
+	silent   bool // the first question is none: a turn is resumed
 }
 
 // newPrompt writes the prompt where the person looks: to stdout, unless that is redirected.
-func newPrompt(s streams) *prompt {
-	p := &prompt{lines: bufio.NewReader(stdioInput(s.in)), out: s.err}
+func newPrompt(k *keyboard, s streams) *prompt {
+	p := &prompt{keyboard: k, out: s.err}
 	if file, ok := s.out.(*os.File); ok && isTerminal(file) {
 		p.out = s.out
 	}
@@ -83,9 +89,13 @@ func (p *prompt) typed() bool { return true }
 // next asks until there is a line that can be sent. The end of input leaves the cursor at the start
 // of a line.
 func (p *prompt) next() (string, error) {
+	if p.silent {
+		p.silent = false
+		return "", nil
+	}
 	for {
 		fmt.Fprint(p.out, "> ")
-		line, err := p.lines.ReadString('\n')
+		line, err := p.keyboard.line()
 		text := strings.TrimRight(line, "\r\n")
 		switch {
 		case strings.TrimSpace(text) == "" && err != nil:

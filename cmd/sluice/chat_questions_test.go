@@ -13,6 +13,7 @@ func TestNewQuestions(t *testing.T) {
 	tests := []struct {
 		name, stdin, want string
 		args              []string
+		resume            bool
 		fault             error
 	}{
 		{name: "an argument", args: []string{"hi"}, stdin: "unread", want: "hi"},
@@ -21,12 +22,15 @@ func TestNewQuestions(t *testing.T) {
 		{name: "an empty argument", args: []string{""}, stdin: "unread", fault: errNoQuestion},
 		{name: "an empty stdin", fault: errNoQuestion},
 		{name: "a blank stdin", stdin: " \n\t\n", fault: errNoQuestion},
+		{name: "nothing, for a turn that is resumed", resume: true, want: ""},
+		{name: "an empty argument for one", args: []string{""}, resume: true, fault: errNoQuestion},
+		{name: "a text for one", stdin: "hi", resume: true, want: "hi"},
 		{name: "an argument that is no UTF-8", args: []string{"a\xff"}, fault: errNotUTF8},
 		{name: "a stdin that is no UTF-8", stdin: "a\xff", fault: errNotUTF8},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			q, err := newQuestions(test.args, streams{in: strings.NewReader(test.stdin)})
+			q, err := newQuestions(test.args, nil, streams{in: strings.NewReader(test.stdin)}, test.resume)
 			if err != nil || test.fault != nil {
 				if !errors.Is(err, test.fault) {
 					t.Errorf("the error is %v, want %v", err, test.fault)
@@ -45,14 +49,14 @@ func TestNewQuestions(t *testing.T) {
 
 func TestNewQuestionsTellsWhyStdinFails(t *testing.T) {
 	cause := errors.New("input/output error")
-	if _, err := newQuestions(nil, streams{in: iotest.ErrReader(cause)}); !errors.Is(err, cause) {
+	if _, err := newQuestions(nil, nil, streams{in: iotest.ErrReader(cause)}, false); !errors.Is(err, cause) {
 		t.Errorf("the error is %v", err)
 	}
 }
 
 func TestPrompt(t *testing.T) {
 	var out lockedBuffer
-	p := newPrompt(streams{in: strings.NewReader("one\n\n \r\nb\xffd\ntwo\r\nlast"), err: &out})
+	p := newPrompt(newKeyboard(strings.NewReader("one\n\n \r\nb\xffd\ntwo\r\nlast")), streams{err: &out})
 	for _, want := range []string{"one", "two", "last"} {
 		if text, err := p.next(); text != want || err != nil {
 			t.Errorf("the question is %q (%v), want %q", text, err, want)
@@ -69,7 +73,7 @@ func TestPrompt(t *testing.T) {
 // TestConversation: the lines of a person share one session, and an error ends one of them alone.
 func TestConversation(t *testing.T) {
 	var session string
-	typed := newPrompt(streams{in: strings.NewReader("one\ntwo\nthree\n"), err: io.Discard})
+	typed := newPrompt(newKeyboard(strings.NewReader("one\ntwo\nthree\n")), streams{err: io.Discard})
 	stdout, stderr, err := talk{questions: typed, params: chatParams{Resume: true}, script: func(f *fakeEngine) {
 		f.initialize()
 		for i, text := range []string{"one", "two", "three"} {

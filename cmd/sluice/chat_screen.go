@@ -20,6 +20,7 @@ type screen struct {
 	last          byte // the last byte that was written for this chat, 0 when there is none
 	thinking      bool // reasoning was written last
 	answered      bool // text of the answer was written
+	calls         calls
 }
 
 const dim, undim = "\x1b[2m", "\x1b[0m"
@@ -45,6 +46,7 @@ func (s *screen) log() func(string) {
 func (s *screen) begin() {
 	s.text, s.thought = stripper{}, stripper{}
 	s.last, s.thinking, s.answered = 0, false, false
+	s.calls = calls{}
 	s.console.status("asking...")
 }
 
@@ -55,22 +57,54 @@ func (s *screen) show(line []byte, m *message) error {
 		_, err := s.out.Write(line)
 		return err
 	}
-	if m == nil || m.Type != "event" {
+	if m == nil {
+		return nil
+	}
+	if m.Type != "event" {
+		s.tellRefused(m)
 		return nil
 	}
 	switch m.Event {
 	case "run_start":
 		s.console.status("starting the model...")
+	case "memory_start":
+		s.wait("remembering...")
 	case "llm_start":
 		s.wait("reading the question...")
+	case "progress":
+		s.wait(progressLabel(m))
 	case "tool_start":
-		s.wait("running a tool...")
+		return s.note(s.calls.started(m), "running a tool...")
+	case "tool_done":
+		return s.note(s.calls.done(m), "running a tool...")
+	case "loop_abort":
+		return s.note("the turn was aborted: "+oneLine(m.Reason, shownName), "")
 	case "llm_reasoning":
 		return s.showThought(m.Delta)
 	case "llm_chunk":
 		return s.showText(m.Delta)
 	}
 	return nil
+}
+
+// note writes a line on the console, below what was written so far, and shows a status then.
+func (s *screen) note(text, label string) error {
+	if err := s.endLine(); err != nil {
+		return err
+	}
+	s.thinking = false
+	s.console.note(text)
+	if label != "" {
+		s.console.status(label)
+	}
+	return nil
+}
+
+// tellRefused tells a person whose approval came too late.
+func (s *screen) tellRefused(m *message) {
+	if m.Result != nil && m.Result.Accepted != nil && !*m.Result.Accepted {
+		s.console.println("sluice: the answer came too late, the call was decided about before")
+	}
 }
 
 // wait shows a status while the cursor is at the start of a line.
