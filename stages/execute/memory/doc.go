@@ -1,0 +1,32 @@
+// Package memory finds what past turns of a user have to do with a text: an index over the session
+// store's turns, searched by words (SQLite FTS5, ranked by BM25) and, where there is an embedding
+// model, by meaning (cosine of vectors), the two fused by reciprocal rank.
+//
+// The index is derived and disposable. It has a file of its own, memory.db, beside the session store's
+// sessions.db, which is only read: its table journal names each turn that ended or was deleted, in
+// commit order, and the index remembers the last entry that it followed in the transaction that did.
+// A memory.db that is damaged or of another version is set aside (the newest such file is kept) and
+// built anew; where none can be written the index is kept in memory and holds the newest turns. Text
+// is not stored twice: snippets are read from sessions.db, which also asks once more whose they are.
+// The words of a deleted turn can't be found any more at once; FTS5 removes them from the file when it
+// merges its segments.
+//
+// How words are found. Each word is indexed with its user's number before it ("17:staging"), so a
+// user's words have lists of their own: the number of other users costs nothing, and no query can
+// reach their words. A run of a script that is written without spaces (Chinese, Japanese, Thai and so
+// on; Korean too) is indexed as pairs of neighbouring characters, as Lucene's CJKBigramFilter does,
+// and its last character alone, so a single character is found as the beginning of a pair; trigrams
+// can't find the many Chinese words of two characters. Ranking costs about 1.5 µs for each turn that
+// holds one of the words, so the rarest words of the text are taken while their turns come to at most
+// 2,000; when those bring too little, common words are looked for in the user's newest 2,000 turns.
+//
+// How meaning is found. A vector's signs, a bit a dimension, are kept in memory (for 384 dimensions
+// about 70 bytes a turn, against 1,536 of the vector); the turns whose signs differ in the fewest
+// bits from the query's are ranked exactly, by their vectors from the file.
+//
+// Concurrency law: [Index.Retrieve] may be called from any goroutine and only reads. The first call
+// starts one goroutine that opens both files, follows the journal, alone writes words, and closes the
+// files; with an embedding model another one gets the missing vectors, newest turns first. Whoever
+// uses the files holds the read side of Index.files; only the first goroutine opens, sets aside and
+// closes, under its write side. [Index.Close] ends both.
+package memory
