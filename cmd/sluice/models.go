@@ -27,11 +27,10 @@ type models struct {
 	// same file: llama-server serves embeddings or chats.
 	embedding     *llama.Server
 	embeddingName string
-	launcher      *process.Launcher
 	demo          *demo.Server // set with demo:
 }
 
-func newModels(settings *config.Config, log *slog.Logger) *models {
+func newModels(settings *config.Config, launcher *process.Launcher, log *slog.Logger) *models {
 	m := &models{byName: map[string]*llama.Server{}}
 	server := settings.LlamaServer
 	options := llama.ServerOptions{
@@ -47,8 +46,7 @@ func newModels(settings *config.Config, log *slog.Logger) *models {
 		m.attach(settings, options, log)
 		return m
 	}
-	m.launcher = process.NewLauncher(process.LauncherOptions{Logger: log})
-	options.Launcher = m.launcher
+	options.Launcher = launcher
 	for _, model := range settings.Models {
 		o := options
 		o.ModelName, o.ModelPath = model.Name, model.Path
@@ -122,7 +120,7 @@ func (m *models) embed(ctx context.Context, model string, texts []string) ([][]f
 	return nil, fmt.Errorf("there is no model %q to make embeddings; set memory.embedding_model to one of models[].name, or empty it", model)
 }
 
-// Close implements pipeline.Models.
+// Close stops the servers. What they leave behind dies with the launcher, which its owner closes.
 func (m *models) Close(ctx context.Context) error {
 	var servers []closer
 	for _, server := range m.byName {
@@ -137,9 +135,6 @@ func (m *models) Close(ctx context.Context) error {
 	failed := closeAll(ctx, servers)
 	if m.demo != nil {
 		failed = append(failed, m.demo.Close())
-	}
-	if m.launcher != nil {
-		m.launcher.Close()
 	}
 	return errors.Join(failed...)
 }

@@ -70,6 +70,9 @@ func newEngine(ctx context.Context, loaded *config.Loaded, s streams, log *slog.
 	options := sinkOptions(settings, output, log)
 	options.OnWrite, options.OnStall = inspection.onWrite(), inspection.stalls.Add
 	sink := stdout.New(output, options)
+	back := newBackend(settings, log)
+	turns := executeOptions(loaded, log)
+	turns.Tools, turns.Sessions, turns.Memory = back.tools, sessionPort{back.sessions}, back.turns()
 	var engine *pipeline.Pipeline
 	gate := func(ctx context.Context) error { return engine.Gate(ctx) }
 	source := stdin.New(stdioInput(s.in), stdin.Options{MaxLineBytes: int(settings.Input.MaxLineBytes), Gate: gate})
@@ -77,8 +80,8 @@ func newEngine(ctx context.Context, loaded *config.Loaded, s streams, log *slog.
 		Protocol:        pipeline.NDJSON(int(settings.Input.MaxLineBytes), settings.Output.ASCII),
 		Stdin:           source,
 		Sink:            sinkPort{sink},
-		Models:          newModels(settings, log),
-		Execute:         executeOptions(loaded, log),
+		Models:          back,
+		Execute:         turns,
 		ShutdownTimeout: settings.Output.ShutdownTimeout,
 		EOFTimeout:      settings.Output.EOFTimeout,
 		StallThreshold:  settings.Output.StallThreshold,
