@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -64,7 +65,7 @@ func (a asker) Needed(tool string) bool {
 }
 
 func (a asker) approval(tool string) approval {
-	return approval{a.chat.params.UserID, a.chat.session, tool}
+	return approval{cmp.Or(a.chat.params.UserID, defaultUser), a.chat.session, tool}
 }
 
 // Possible implements agent.Approvals. At the end of input no answer can come.
