@@ -40,6 +40,7 @@ var methods = map[wire.Method]string{
 	wire.MethodShutdown:   "shutdown",
 	wire.MethodStats:      "stats",
 	wire.MethodWarmup:     "warmup",
+	wire.MethodApprove:    "approve",
 }
 
 // stats lists the counts in order.
