@@ -181,6 +181,12 @@ func (e *Execute) recovered(p any) *wire.Fault {
 	return internal()
 }
 
+// shielded runs what is done beside a request, in a goroutine of its own: a panic in it ends nothing else.
+func (e *Execute) shielded(f func()) {
+	defer func() { e.recovered(recover()) }()
+	f()
+}
+
 func internal() *wire.Fault {
 	return wire.NewFault(wire.CodeInternal, "an internal error ended this request; the log has the details, please report it")
 }

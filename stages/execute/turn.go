@@ -27,8 +27,10 @@ func (t *turn) run() error {
 		Approvals: asker{&t.execute.approvals, c, c.extensions.Approval},
 		Event:     c.out.Event, Progress: t.progress,
 		Yield: func() { t.execute.queue.arrived(c.ticket) },
-		Warm:  func(ctx context.Context) { _ = o.Models.Warm(ctx, c.agent.Model) }, // its error meets the model step
-		Park:  t.park, Unpark: t.unpark,
+		Warm: func(ctx context.Context) { // what goes wrong meets the model step
+			t.execute.shielded(func() { _ = o.Models.Warm(ctx, c.agent.Model) })
+		},
+		Park: t.park, Unpark: t.unpark,
 		Logger: o.Logger,
 	}
 	return agent.Run(c.ctx, options, &t.result)

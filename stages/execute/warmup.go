@@ -18,7 +18,9 @@ func (e *Execute) warm(agent *Agent) (reply wire.Reply) {
 	start := time.Now()
 	var tools sync.WaitGroup
 	defer tools.Wait()
-	tools.Go(func() { e.options.Tools.List(e.ctx, agent.Tools, nil) }) // what is missing the first chat tells
+	tools.Go(func() { // what is missing the first chat tells
+		e.shielded(func() { e.options.Tools.List(e.ctx, agent.Tools, nil) })
+	})
 	if err := e.options.Models.Warm(e.ctx, agent.Model); err != nil {
 		return e.faultOf(err)
 	}
