@@ -3,6 +3,7 @@ package execute
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -51,6 +52,13 @@ func (m *fakeModels) Acquire(ctx context.Context, model string, phase func(wire.
 	m.leases++
 	m.max = max(m.max, m.leases)
 	return &fakeLease{models: m}, nil
+}
+
+// arrivals are the models of Acquire so far, in its order.
+func (m *fakeModels) arrivals() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.came)
 }
 
 // Warm implements Models.

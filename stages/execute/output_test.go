@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -108,10 +109,13 @@ type fakeChat struct {
 	late   int // events behind the final frame
 	asked  *wire.ModelRequest
 	steps  int
+	calls  []wire.ToolApproval // that were asked for
+	ends   []wire.ToolStatus   // of tool calls
 }
 
 var names = map[wire.EventKind]string{
 	wire.EventRunStart: "run_start", wire.EventLLMStart: "llm_start", wire.EventLLMDone: "llm_done", wire.EventFinal: "final",
+	wire.EventToolStart: "tool_start", wire.EventToolDone: "tool_done", wire.EventToolApproval: "tool_approval",
 }
 
 // Event implements Chat.
@@ -119,6 +123,12 @@ func (c *fakeChat) Event(event wire.Event) {
 	c.out.mu.Lock()
 	defer c.out.mu.Unlock()
 	c.events = append(c.events, event.Kind)
+	switch d := event.Detail.(type) {
+	case *wire.ToolApproval:
+		c.calls = append(c.calls, *d)
+	case *wire.ToolDone:
+		c.ends = append(c.ends, d.Status)
+	}
 	if len(c.finals) > 0 {
 		c.late++
 	}
@@ -135,6 +145,9 @@ func (c *fakeChat) Step(ctx context.Context, _ Lease, _ int, r *wire.ModelReques
 	c.out.mu.Unlock()
 	input := r.Messages[len(r.Messages)-1].Content
 	tokens(3)
+	if functions, calls := strings.CutPrefix(input, "call "); calls {
+		return Outcome{Calls: called(functions), Finish: "tool_calls"}, nil
+	}
 	switch input {
 	case "panic":
 		panic("told to")
@@ -159,6 +172,14 @@ func (c *fakeChat) Step(ctx context.Context, _ Lease, _ int, r *wire.ModelReques
 	case <-ctx.Done():
 		return Outcome{Response: []byte("half"), Upstream: long / 2}, context.Cause(ctx)
 	}
+}
+
+// called are calls of functions, with ids that count.
+func called(functions string) (calls []wire.ToolCall) {
+	for i, function := range strings.Fields(functions) {
+		calls = append(calls, wire.ToolCall{ID: fmt.Sprint("call", i), Function: function, Arguments: "{}"})
+	}
+	return calls
 }
 
 // Progress implements Chat.
