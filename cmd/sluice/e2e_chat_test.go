@@ -18,7 +18,7 @@ func TestChatEventsInOrder(t *testing.T) {
 		want := fakellama.Text(steer)
 		result := wantWhole(t, e, id, want)
 		names := strings.Replace(e.Names(id), " llm_chunk", "", 1)
-		if names != "[run_start llm_start llm_done final]" {
+		if names != "[run_start memory_start llm_start llm_done final]" {
 			t.Errorf("%s: the events are %s", id, e.Names(id))
 		}
 		if got := e.Event(id, "final").Get("response").String(); got != want {

@@ -28,7 +28,7 @@ func TestRealChat(t *testing.T) {
 		id := numbered("c", i)
 		e.Chat(id, "What is a pipe?")
 		result := wantText(t, e, id)
-		if names := e.Names(id); names != "[run_start llm_start llm_chunk llm_done final]" {
+		if names := e.Names(id); names != "[run_start memory_start llm_start llm_chunk llm_done final]" {
 			t.Errorf("the events are %s", names)
 		}
 		if result.Get("finish_reason").Str != "stop" || result.Get("usage.completion_tokens").Int() == 0 || result.Get("timings.total_ms").Int() == 0 {
