@@ -12,7 +12,7 @@ func (s *scanner) read(at int, m *markup) (b block, found bool) {
 	i := at + len(m.open)
 	switch m.kind {
 	case function:
-		found = s.function(&b, i)
+		found = s.function(&b, i, m)
 	case named:
 		found = s.named(&b, i, m)
 	case harmony:
@@ -43,6 +43,7 @@ func (s *scanner) values(b *block, i int, m *markup) bool {
 		s.json(b, i)
 	case strings.HasPrefix(rest, "<function=") && m.kind != fenced:
 		s.functions(b, i)
+	case m.kind != wrapper && s.glm(b, i, m):
 	case m.kind == mistral:
 		return s.named(b, i, m)
 	case m.kind == wrapper || len(m.close) == 0 || s.closer(m.close[0], i) == len(s.text):
@@ -71,14 +72,19 @@ func (s *scanner) json(b *block, i int) {
 		if f != nil {
 			return
 		}
-		if i = skipSpace(s.text, end); i < len(s.text) && (s.text[i] == ';' || s.text[i] == ',') {
-			i = skipSpace(s.text, i+1)
-		}
-		if i == len(s.text) || s.text[i] != '{' {
+		if i = behindSeparator(s.text, end); i == len(s.text) || s.text[i] != '{' {
 			return
 		}
 		r.pos = i
 	}
+}
+
+// behindSeparator returns what is behind a value, blanks and one separator between two.
+func behindSeparator(text string, i int) int {
+	if i = skipSpace(text, i); i < len(text) && (text[i] == ';' || text[i] == ',') {
+		i = skipSpace(text, i+1)
+	}
+	return i
 }
 
 // finish reads the closing token, which may be left out where other markup or the end follows.
@@ -106,7 +112,7 @@ func (s *scanner) finish(b *block, m *markup) {
 // functions reads <function=…> blocks inside other markup.
 func (s *scanner) functions(b *block, i int) {
 	for b.fault == nil {
-		if !s.function(b, i+len("<function=")) {
+		if !s.function(b, i+len("<function="), markupAt(s.text, i)) {
 			b.fault = &fault{what: "<function=name> needs a JSON object behind it", near: excerpt(s.text[i:])}
 			return
 		}
@@ -116,30 +122,24 @@ func (s *scanner) functions(b *block, i int) {
 	}
 }
 
-// function reads name>…</function>, with JSON or <parameter=…> inside.
-func (s *scanner) function(b *block, i int) bool {
+// function reads name>…</function>, with JSON or parameters inside.
+func (s *scanner) function(b *block, i int, m *markup) bool {
 	name, behind, ok := s.nameBefore(i)
+	closed := s.closer(m.close[0], i) < len(s.text)
 	if !ok {
-		if s.closer("</function>", i) == len(s.text) {
-			return false
-		}
-		b.fault = &fault{what: "the name in <function=name> is not closed", near: around(s.text, i)}
-		return true
+		b.fault = &fault{what: "the name in " + m.open + "…> is not closed", near: around(s.text, i)}
+		return closed
 	}
-	m := &markup{close: []string{"</function>"}}
 	switch i = skipSpace(s.text, behind); {
-	case strings.HasPrefix(s.text[i:], "<parameter="):
-		if s.parameters(b, name, i); s.cut && b.fault == nil && skipSpace(s.text, b.end) == len(s.text) {
-			b.fault = &fault{what: "the answer was cut off before </function>"}
-		}
-	case strings.HasPrefix(s.text[i:], "</function>"):
+	case formAt(s.text, i) != nil:
+		s.parameters(b, name, i)
+	case strings.HasPrefix(s.text[i:], m.close[0]):
 		b.drafts, b.end = append(b.drafts, draft{name: name, args: "{}"}), i
 	case i < len(s.text) && (s.text[i] == '{' || s.text[i] == '`'):
 		s.arguments(b, name, i)
-	case s.closer("</function>", i) == len(s.text):
-		return false
 	default:
-		b.fault = &fault{what: "<function=name> needs a JSON object behind it", near: excerpt(s.text[i:])}
+		b.fault = &fault{what: "a call in " + m.open + "…> needs a JSON object inside", near: excerpt(s.text[i:])}
+		return closed
 	}
 	s.finish(b, m)
 	return true

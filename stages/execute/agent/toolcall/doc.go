@@ -17,16 +17,24 @@
 // server fits. Several that fit are a problem; none leaves the name as it is, with Call.Tool empty.
 //
 // Calls in the text are looked for only when the server made none out and tools were offered:
-//   - Markup counts outside code fences, code spans and thoughts (<think>), at the start of a line or
-//     after the end of a sentence. Amid a sentence it is talk about markup; where that would read as a
-//     call of an offered tool and ends the answer, the model is asked.
+//   - Markup counts outside code fences, code spans and thoughts (<think> and the like), at the start
+//     of a line that is not indented as code, or after the end of a sentence. Amid a sentence, quoted or
+//     as an item of a list it may be talk about markup; where that would read as a call of an offered
+//     tool and ends the answer, the model is asked, else it is text.
 //   - Calls end an answer. Where more text follows them, the model is asked and nothing is called.
 //   - Markup that announces a call and can't be read is a problem, and nothing behind it is read:
 //     what looks like a call there may be part of a broken text.
-//   - Without markup, a JSON object or list, also in a json or unlabelled fence, is a call only when
-//     it is the whole answer, has no members but those of a call, has arguments, and names an offered
-//     tool; the same holds for calls written as Python.
+//   - Parameters written as markup rather than JSON have the types of the tool's schema; where that
+//     doesn't say whether a value is a text and it reads as something else, the model is asked.
+//   - Without markup, JSON objects or a list, also in a json or unlabelled fence, are calls only when
+//     they are the whole answer, have no members but those of a call, have arguments, and name offered
+//     tools; the same holds for a list of calls written as Python, [name(member=value)]. What is broken
+//     there but begins as the call of an offered tool is a problem; all else is text.
+//   - A tool's schema in place of arguments is no call: the model repeated what it was offered.
 //   - The answer's text is searched in one pass; the work is linear in its length.
+//
+// Problems quote a little of what the model wrote, for the model: they don't belong into the log at any
+// level above debug. Repaired holds none of it.
 //
 // Concurrency law: plain functions; no goroutine, channel, lock, clock or I/O. Results share memory
 // with the texts that came in, which are strings and so never change.

@@ -58,7 +58,9 @@ var formats = map[string]struct{ text, calls, rest string }{
 	"Llama, bare, type":            {`{"type": "function", "function": "fs__read_file", "parameters": {"path": "a.txt"}}`, one, ""},
 	"Llama, bare, bracket missing": {`{"name": "fs__read_file", "parameters": {"path": "a.txt"}`, one, ""},
 	"Llama 4, Python list":         {`[fs__read_file(path="a.txt"), fs__list()]`, two, ""},
-	"Llama 4, Python":              {`fs__read_file(path='a.txt',)<|eot_id|>`, one, ""},
+	"Llama 4, comma at the end":    {"[fs__read_file(path='a.txt',),]<|eot_id|>", one, ""},
+	"Llama, bare, two":             {"{\"name\": \"fs__read_file\", \"parameters\": {\"path\": \"a.txt\"}}; {\"name\": \"fs__list\", \"parameters\": {}}", two, ""},
+	"Magistral":                    {"[THINK]\n[TOOL_CALLS]fs__list{}\n[/THINK]\n[TOOL_CALLS]fs__read_file[ARGS]{\"path\": \"a.txt\"}", one, "[THINK]\n[TOOL_CALLS]fs__list{}\n[/THINK]"},
 
 	"Mistral":                       {`[TOOL_CALLS][{"name": "fs__read_file", "arguments": {"path": "a.txt"}}]`, one, ""},
 	"Mistral, blank, id, end token": {`[TOOL_CALLS] [{"name": "fs__read_file", "arguments": {"path": "a.txt"}, "id": "abcdefghi"}]</s>`, one, ""},
@@ -81,6 +83,12 @@ var formats = map[string]struct{ text, calls, rest string }{
 	"Qwen3-Coder, no parameters":     {"<tool_call>\n<function=fs__list>\n</function>\n</tool_call>", `fs__list{}`, ""},
 	"Qwen3-Coder, two":               {"<tool_call>\n<function=fs__read_file>\n<parameter=path>\na.txt\n</parameter>\n</function>\n<function=fs__list>\n</function>\n</tool_call>", two, ""},
 	"Qwen3-Coder, function unclosed": {"<tool_call>\n<function=fs__read_file>\n<parameter=path>\na.txt\n</parameter>\n</tool_call>", one, ""},
+
+	"GLM":                       {"<tool_call>fs__read_file\n<arg_key>path</arg_key>\n<arg_value>a.txt</arg_value>\n</tool_call>", one, ""},
+	"GLM, types":                {"<tool_call>fs__read_file\n<arg_key>lines</arg_key>\n<arg_value>12</arg_value>\n<arg_key>path</arg_key>\n<arg_value>12</arg_value>\n</tool_call>", `fs__read_file{"lines":12,"path":"12"}`, ""},
+	"GLM, no parameters":        {"<tool_call>fs__list\n</tool_call>", `fs__list{}`, ""},
+	"MiniMax":                   {"<minimax:tool_call>\n<invoke name=\"fs__read_file\">\n<parameter name=\"path\">a.txt</parameter>\n</invoke>\n<invoke name=\"fs__list\">\n</invoke>\n</minimax:tool_call>", two, ""},
+	"invoke, wrapped otherwise": {"I'll look.\n\n<function_calls>\n<invoke name=\"fs__read_file\">\n<parameter name=\"path\">a.txt</parameter>\n</invoke>\n</function_calls>", one, "I'll look."},
 
 	"Gemma 3, Python":     {"```tool_code\nfs__read_file(path=\"a.txt\")\n```", one, ""},
 	"Gemma 3, JSON":       {"```json\n{\"name\": \"fs__read_file\", \"parameters\": {\"path\": \"a.txt\"}}\n```", one, ""},

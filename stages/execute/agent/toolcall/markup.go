@@ -12,7 +12,7 @@ const (
 	values
 	// wraps other markup, or else is as values.
 	wrapper
-	// function is <function=name> with JSON or <parameter=…> inside.
+	// function is <function=name> or the like with JSON or parameters inside.
 	function
 	// named has the name first, then the arguments.
 	named
@@ -46,20 +46,30 @@ var markups = withTokens([]markup{
 	{"<|tool_call_start|>", values, []string{"<|tool_call_end|>"}}, // LFM2
 	{"<|tool_call>", values, []string{"<tool_call|>"}},             // Gemma 4
 	{"<function=", function, []string{"</function>"}},              // Llama 3.x, Qwen3-Coder
-	{"<｜tool▁call▁begin｜>", named, []string{"<｜tool▁call▁end｜>"}},  // DeepSeek V3, R1, V3.1
-	{"<|tool_call_begin|>", named, []string{"<|tool_call_end|>"}},  // Kimi K2
-	{"<|channel|>", harmony, []string{"<|call|>"}},                 // gpt-oss
+	{"<invoke name=", function, []string{"</invoke>"}},             // MiniMax M2
+	{"<minimax:tool_call>", wrapper, []string{"</minimax:tool_call>"}},
+	{"<function_calls>", wrapper, []string{"</function_calls>"}},
+	{"<｜tool▁call▁begin｜>", named, []string{"<｜tool▁call▁end｜>"}}, // DeepSeek V3, R1, V3.1
+	{"<|tool_call_begin|>", named, []string{"<|tool_call_end|>"}}, // Kimi K2
+	{"<|channel|>", harmony, []string{"<|call|>"}},                // gpt-oss
 	{"<|start|>", harmony, []string{"<|call|>"}},
 	{"[TOOL_CALLS]", mistral, nil}, // Mistral
 	{"```tool_call", fenced, []string{"```"}},
-	{"```tool_code", fenced, []string{"```"}}, // Gemma
-	{"<think>", thoughtStart, []string{"</think>"}},
+	{"```tool_code", fenced, []string{"```"}},       // Gemma
+	{"<think>", thoughtStart, []string{"</think>"}}, // DeepSeek R1, Qwen and many after them
 	{"</think>", thoughtEnd, nil},
+	{"<thinking>", thoughtStart, []string{"</thinking>"}},
+	{"</thinking>", thoughtEnd, nil},
+	{"<thought>", thoughtStart, []string{"</thought>"}},
+	{"</thought>", thoughtEnd, nil},
+	{"<seed:think>", thoughtStart, []string{"</seed:think>"}}, // Seed-OSS
+	{"</seed:think>", thoughtEnd, nil},
+	{"[THINK]", thoughtStart, []string{"[/THINK]"}}, // Magistral
 })
 
 // tokens are the plain ones.
 var tokens = []string{
-	"</tool_call>", "</tool_calls>", "</function>",
+	"</tool_call>", "</tool_calls>", "</function>", "</function_calls>", "</minimax:tool_call>",
 	"<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁call▁end｜>", "<｜end▁of▁sentence｜>",
 	"<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", "<|tool_call_end|>",
 	"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<|call|>", "<|return|>",
@@ -73,37 +83,42 @@ func withTokens(list []markup) []markup {
 	return list
 }
 
+// behindLess are the markups that begin with '<', by the byte behind it; others are the rest.
+var behindLess, others = sorted()
+
+func sorted() (behindLess [256][]*markup, others []*markup) {
+	for k := range markups {
+		m := &markups[k]
+		if m.open[0] == '<' {
+			behindLess[m.open[1]] = append(behindLess[m.open[1]], m)
+		} else {
+			others = append(others, m)
+		}
+	}
+	return behindLess, others
+}
+
 // markupAt returns the markup that begins at i.
 func markupAt(text string, i int) *markup {
-	if i >= len(text) || !opensMarkup(text[i:]) {
+	if i+2 >= len(text) {
 		return nil
 	}
-	for k := range markups {
-		if strings.HasPrefix(text[i:], markups[k].open) {
-			return &markups[k]
+	list := others
+	if text[i] == '<' {
+		list = behindLess[text[i+1]]
+	}
+	for _, m := range list {
+		if m.open[2] == text[i+2] && strings.HasPrefix(text[i:], m.open) {
+			return m
 		}
 	}
 	return nil
 }
 
-// opensMarkup rules out most places quickly.
-func opensMarkup(rest string) bool {
-	if len(rest) < 4 {
-		return false
-	}
-	switch rest[0] {
-	case '<':
-		return strings.IndexByte("tfT|/e\xef", rest[1]) >= 0
-	case '[':
-		return rest[1] == 'T'
-	}
-	return strings.HasPrefix(rest, "```t")
-}
-
 // finder finds markup from left to right.
 type finder struct {
 	text string
-	// next are the places of the next '<', "[TOOL_CALLS]" and "```tool_"; len(text) when there is none.
+	// next are the places of the next markup with '<', "[T" and "```tool_"; len(text) when there is none.
 	next [3]int
 	// begun says that next is set.
 	begun bool
@@ -133,9 +148,9 @@ func (f *finder) search(k, from int) int {
 	at := -1
 	switch k {
 	case 0:
-		at = strings.IndexByte(f.text[from:], '<')
+		return f.tag(from)
 	case 1:
-		at = strings.Index(f.text[from:], "[TOOL_CALLS]")
+		at = strings.Index(f.text[from:], "[T")
 	case 2:
 		at = strings.Index(f.text[from:], "```tool_")
 	}
@@ -143,4 +158,18 @@ func (f *finder) search(k, from int) int {
 		return len(f.text)
 	}
 	return from + at
+}
+
+// tag returns where the next '<' stands that may begin markup.
+func (f *finder) tag(from int) int {
+	for {
+		at := strings.IndexByte(f.text[from:], '<')
+		if at < 0 {
+			return len(f.text)
+		}
+		if from += at; markupAt(f.text, from) != nil {
+			return from
+		}
+		from++
+	}
 }

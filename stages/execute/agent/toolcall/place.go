@@ -12,6 +12,8 @@ type place struct {
 	span bool
 	// word is the end of what stands before at in its line, blanks aside; negative when nothing does.
 	word int
+	// indent is the width of the blanks at the beginning of the line; a tab counts four.
+	indent int
 }
 
 // move goes on to the place to.
@@ -20,8 +22,14 @@ func (p *place) move(to int) {
 		c := p.text[p.at]
 		switch {
 		case c == '\n':
-			p.span, p.word = false, -1
+			p.span, p.word, p.indent = false, -1, 0
 		case isSpace(c):
+			if p.word < 0 {
+				p.indent++
+			}
+			if c == '\t' {
+				p.indent += 3
+			}
 		case c == '`':
 			p.ticks()
 			continue
@@ -59,16 +67,20 @@ func (p *place) line() string { return p.text[p.at : p.at+lineEnd(p.text[p.at:])
 
 // jump goes on to the place to without looking, as if a line began there.
 func (p *place) jump(to int) {
-	p.at, p.span, p.word = to, false, -1
+	p.at, p.span, p.word, p.indent = to, false, -1, 0
 }
 
 // quoted reports whether the place is in a code fence or span.
 func (p *place) quoted() bool { return p.fence > 0 || p.span }
 
-// starts reports whether a sentence may begin here: at the start of a line or after the end of another.
+// starts reports whether a sentence may begin here: at the start of a line that is not indented as
+// Markdown's code blocks are, or after the end of another. The number of a list's item ends none.
 func (p *place) starts() bool {
 	if p.word < 0 {
-		return true
+		return p.indent < 4
+	}
+	if p.word > 1 && p.text[p.word-1] == '.' && p.text[p.word-2] >= '0' && p.text[p.word-2] <= '9' {
+		return false
 	}
 	for _, end := range []string{".", "!", "?", ":", "…", "。", "！", "？", "："} {
 		if strings.HasSuffix(p.text[:p.word], end) {

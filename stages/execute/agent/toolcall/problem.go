@@ -64,7 +64,7 @@ func followedProblem(name string) string {
 }
 
 func amidProblem(name string) string {
-	return fmt.Sprintf("The call of %s was not made, since it stands amid a sentence and may be an example. "+
+	return fmt.Sprintf("The call of %s was not made, since it stands amid a sentence or as a quotation and may be an example. "+
 		"To make it, write it again on a line of its own; else answer without it, or with the example in a code fence.", excerpt(name))
 }
 

@@ -1,6 +1,9 @@
 package toolcall
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // block is markup that holds calls, or announces some that can't be read.
 type block struct {
@@ -59,7 +62,7 @@ func (s *scanner) step(at int, m *markup) (next int, ok bool) {
 	case plain:
 		return s.pass(at, behind), true
 	case thoughtStart:
-		return s.skipThought(behind), true
+		return s.skipThought(behind, m.close[0]), true
 	case thoughtEnd:
 		// What came before was thought, whether or not its beginning stood in the text.
 		s.blocks, s.spans = nil, nil
@@ -83,19 +86,24 @@ func (s *scanner) step(at int, m *markup) (next int, ok bool) {
 	return b.end, true
 }
 
-// pass notes a plain token, so that it is taken out of the text if there are calls.
+// pass notes a plain token, so that it is taken out of the text if there are calls. Special tokens end a
+// sentence, wherever they stand.
 func (s *scanner) pass(at, behind int) int {
 	s.spans = append(s.spans, block{start: at, end: behind})
-	s.place.jump(behind)
+	if special := s.text[at+1]; special == '|' || special >= utf8.RuneSelf || s.place.starts() {
+		s.place.jump(behind)
+	} else {
+		s.place.at = behind
+	}
 	return behind
 }
 
-// skipThought goes behind the thought that begins here when it stands at the start of a line.
-func (s *scanner) skipThought(behind int) int {
-	if s.place.word >= 0 {
+// skipThought goes behind the thought that begins here, if a sentence may.
+func (s *scanner) skipThought(behind int, closer string) int {
+	if !s.place.starts() {
 		return behind
 	}
-	end := min(s.closer("</think>", behind)+len("</think>"), len(s.text))
+	end := min(s.closer(closer, behind)+len(closer), len(s.text))
 	s.place.jump(end)
 	return end
 }

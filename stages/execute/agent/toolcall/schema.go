@@ -1,15 +1,10 @@
 package toolcall
 
 import (
-	"strings"
-
 	"github.com/tidwall/gjson"
 
 	"sluice/internal/wire"
 )
-
-// maxParameters bounds the <parameter=…> of one call: the schema is looked at for each.
-const maxParameters = 256
 
 // typer tells the types of parameters that were written without JSON's quotes.
 type typer struct{ tools []wire.Tool }
@@ -30,36 +25,6 @@ func (t typer) of(function, parameter string) (kind string) {
 		return false
 	})
 	return kind
-}
-
-// parameters reads <parameter=name>value</parameter>…, as Qwen3-Coder writes arguments. A line break
-// at the beginning and one at the end belong to the markup.
-func (s *scanner) parameters(b *block, name string, i int) {
-	out := []byte{'{'}
-	for count := 0; strings.HasPrefix(s.text[i:], "<parameter="); count++ {
-		parameter, behind, ok := s.nameBefore(i + len("<parameter="))
-		end := s.closer("</parameter>", max(behind, i))
-		if count == maxParameters {
-			b.fault = &fault{what: "the call has too many parameters"}
-			return
-		}
-		if !ok || end == len(s.text) {
-			b.fault = &fault{what: "a <parameter=name> is not closed", near: excerpt(s.text[i:])}
-			return
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(wire.AppendString(out, strings.TrimSpace(parameter), false), ':')
-		value := strings.TrimSuffix(strings.TrimPrefix(s.text[behind:end], "\n"), "\n")
-		if out, b.fault = s.types.append(out, name, strings.TrimSpace(parameter), value); b.fault != nil {
-			return
-		}
-		i = skipSpace(s.text, end+len("</parameter>"))
-	}
-	args, fixes, f := readArguments(string(append(out, '}')), false)
-	s.fixes |= fixes
-	b.drafts, b.fault, b.end = append(b.drafts, draft{name: name, args: args}), f, i
 }
 
 // append appends the value of a parameter as JSON. Where the schema doesn't say that it is a text, what

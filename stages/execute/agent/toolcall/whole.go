@@ -23,7 +23,7 @@ func (b *builder) readWhole() bool {
 		drafts, ok = b.wholeJSON(&r, text)
 	case strings.HasPrefix(text, "commentary to="), strings.HasPrefix(text, "to="):
 		drafts, ok = b.wholeAddressed(&r, text)
-	case pythonAt(text, 0):
+	case text[0] == '[' && pythonAt(text, 0):
 		r = reader{in: text, cut: b.step.Cut}
 		drafts, ok = r.python()
 		r.fixes |= fixPython
@@ -53,8 +53,8 @@ func (r *reader) readThrough() bool {
 // trimAnswer takes a leading thought, blanks and the template's closing tokens off.
 func trimAnswer(text string) string {
 	text = strings.TrimSpace(text)
-	if strings.HasPrefix(text, "<think>") {
-		_, behind, ok := strings.Cut(text, "</think>")
+	if m := markupAt(text, 0); m != nil && m.kind == thoughtStart {
+		_, behind, ok := strings.Cut(text, m.close[0])
 		if !ok {
 			return ""
 		}
@@ -84,24 +84,31 @@ func mayBeWhole(text string) bool {
 		label = strings.TrimSpace(strings.TrimPrefix(label, "```"))
 		return strings.HasSuffix(text, "```") && (label == "json" || label == "" || strings.HasPrefix(label, "{"))
 	}
-	return strings.HasPrefix(text, "functools[") || strings.HasPrefix(text, "commentary to=") ||
-		strings.HasPrefix(text, "to=") || text[len(text)-1] == ')' && pythonAt(text, 0)
+	return strings.HasPrefix(text, "functools[") || strings.HasPrefix(text, "commentary to=") || strings.HasPrefix(text, "to=")
 }
 
-// wholeJSON reads calls that are JSON without anything around but a fence.
+// wholeJSON reads calls that are JSON, one behind another, without anything around but a fence.
 func (b *builder) wholeJSON(r *reader, text string) (drafts []draft, ok bool) {
 	*r = reader{in: text, cut: b.step.Cut}
-	end, ok := r.fenced()
-	if ok && end < len(text) {
-		return nil, false
+	for {
+		r.out = r.out[:0]
+		end, ok := r.fenced()
+		if !ok {
+			b.wholeBroken(r)
+			return nil, false
+		}
+		more, fixes, f := shape(r.out)
+		r.fixes |= fixes
+		if drafts = append(drafts, more...); f != nil {
+			return nil, false
+		}
+		if r.pos = behindSeparator(text, end); end == len(text) {
+			return drafts, true
+		}
+		if r.pos == len(text) || text[r.pos] != '{' {
+			return nil, false
+		}
 	}
-	if !ok {
-		b.wholeBroken(r)
-		return nil, false
-	}
-	drafts, fixes, f := shape(r.out)
-	r.fixes |= fixes
-	return drafts, f == nil
 }
 
 // wholeBroken makes a problem of JSON that can't be read but begins as the call of an offered tool.
