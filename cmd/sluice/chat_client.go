@@ -153,6 +153,9 @@ func (c *client) await(id string) (*message, error) {
 			if !more {
 				return nil, errEngineGone
 			}
+			if m := l.message; m != nil && m.Event == "tool_done" {
+				c.approvals.settle(m.CallID) // before it is shown: what is asked stands below what is shown
+			}
 			if unshown == nil {
 				if unshown = c.show(l.text, l.message); unshown != nil {
 					c.cancel()
@@ -164,23 +167,19 @@ func (c *client) await(id string) (*message, error) {
 			if l.message.ends(id) {
 				return l.message, unshown
 			}
-			c.decide(l.message)
+			if l.message.Event == "tool_approval" {
+				c.take(l.message)
+			}
 		case typed := <-c.approvals.typed():
 			c.approve(c.approvals.answer(typed))
 		}
 	}
 }
 
-// decide deals with what an event says of approvals.
-func (c *client) decide(m *message) {
-	switch {
-	case m.Type != "event":
-	case m.Event == "tool_approval":
-		if decision := c.approvals.add(m); decision != "" {
-			c.approve(m, decision)
-		}
-	case m.Event == "tool_done":
-		c.approvals.settle(m.CallID)
+// take takes a tool_approval in.
+func (c *client) take(m *message) {
+	if decision := c.approvals.add(m); decision != "" {
+		c.approve(m, decision)
 	}
 }
 
