@@ -62,6 +62,8 @@ func TestServedArguments(t *testing.T) {
 		"quotes inside a text":        {`{"a":"he said "hi" twice"}`, "", "near “{\"a\":\"he said \"hi\" twice\"}”"},
 		"apostrophe in single quotes": {`{'a': 'it's'}`, "", "comma"},
 		"a bare word":                 {`{"a":hello}`, "", "text without quotes"},
+		"a name that is a number":     {`{1:2}`, "", "name in double quotes"},
+		"long characters":             {`{"a":` + strings.Repeat("€", 100) + `}`, "", "€€€"},
 		"NaN":                         {`{"a":NaN}`, "", "text without quotes"},
 		"hexadecimal":                 {`{"a":0x1F}`, "", "no JSON number"},
 		"zero first":                  {`{"a":007}`, "", "no JSON number"},

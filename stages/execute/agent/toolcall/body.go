@@ -23,9 +23,6 @@ func (s *scanner) read(at int, m *markup) (b block, found bool) {
 	default:
 		found = s.values(&b, i, m)
 	}
-	if found && b.fault == nil && len(b.drafts) == 0 {
-		b.fault = &fault{what: "no call is in it"}
-	}
 	return b, found
 }
 

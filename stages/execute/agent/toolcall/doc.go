@@ -18,8 +18,8 @@
 //
 // Calls in the text are looked for only when the server made none out and tools were offered:
 //   - Markup counts outside code fences, code spans and thoughts (<think> and the like), at the start
-//     of a line that is not indented as code, or after the end of a sentence. Amid a sentence, quoted or
-//     as an item of a list it may be talk about markup; where that would read as a call of an offered
+//     of a line that is not indented as code, or after the end of a sentence. Amid a sentence, behind a
+//     colon, quoted or as an item of a list it may be talk about markup; where that would read as a call of an offered
 //     tool and ends the answer, the model is asked, else it is text.
 //   - Calls end an answer. Where more text follows them, the model is asked and nothing is called.
 //   - Markup that announces a call and can't be read is a problem, and nothing behind it is read:

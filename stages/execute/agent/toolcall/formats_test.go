@@ -78,6 +78,7 @@ var formats = map[string]struct{ text, calls, rest string }{
 
 	"Qwen3-Coder":                    {"<tool_call>\n<function=fs__read_file>\n<parameter=path>\na.txt\n</parameter>\n</function>\n</tool_call>", one, ""},
 	"Qwen3-Coder, unwrapped":         {"I'll look.\n\n<function=fs__read_file>\n<parameter=path>\na.txt\n</parameter>\n</function>\n</tool_call>", one, "I'll look."},
+	"Qwen3-Coder, unknown tool":      {"<function=rm>\n<parameter=path>\na b\n</parameter>\n</function>", `rm{"path":"a b"}`, ""},
 	"Qwen3-Coder, types":             {"<tool_call>\n<function=fs__read_file>\n<parameter=path>\n12\n</parameter>\n<parameter=lines>\n12\n</parameter>\n<parameter=all>True</parameter>\n<parameter=any>a b</parameter>\n</function>\n</tool_call>", `fs__read_file{"path":"12","lines":12,"all":true,"any":"a b"}`, ""},
 	"Qwen3-Coder, many lines":        {"<tool_call>\n<function=fs__read_file>\n<parameter=path>\n\n a\n\"b\"\n\n</parameter>\n</function>\n</tool_call>", `fs__read_file{"path":"\n a\n\"b\"\n"}`, ""},
 	"Qwen3-Coder, no parameters":     {"<tool_call>\n<function=fs__list>\n</function>\n</tool_call>", `fs__list{}`, ""},

@@ -52,8 +52,12 @@ func resolve(name string, tools []wire.Tool) match {
 	return m
 }
 
-// withoutPrefix takes away a namespace, and the number of the call that Kimi puts behind (":0").
+// withoutPrefix takes away a namespace, the number of the call that Kimi puts behind (":0"), and special
+// tokens that gpt-oss sometimes puts behind ("<|channel|>commentary").
 func withoutPrefix(name string) string {
+	if i := strings.Index(name, "<|"); i > 0 {
+		name = strings.TrimSpace(name[:i])
+	}
 	for _, prefix := range prefixes {
 		if len(name) > len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) {
 			name = name[len(prefix):]

@@ -23,6 +23,7 @@ func TestNames(t *testing.T) {
 		"prefix and server":     {"functions.fs.read_file", "fs__read_file", "fs/read_file"},
 		"prefix in other case":  {"Functions.fs__read_file", "fs__read_file", "fs/read_file"},
 		"Kimi's number":         {"functions.fs__read_file:12", "fs__read_file", "fs/read_file"},
+		"a leaked token behind": {"functions.fs__read_file<|channel|>commentary", "fs__read_file", "fs/read_file"},
 		"without the server":    {"read_file", "fs__read_file", "fs/read_file"},
 		"all at once":           {" 'functions.WEB/fetch_url' ", "web__Fetch-URL", "web/Fetch-URL"},
 		"unknown":               {"delete_everything", "delete_everything", ""},

@@ -6,8 +6,9 @@ import "strings"
 type place struct {
 	text string
 	at   int
-	// fence is the number of backticks of the code fence that at is in; 0 outside.
+	// fence is the number of backticks or tildes, sign, of the code fence that at is in; 0 outside.
 	fence int
+	sign  byte
 	// span says that an odd number of runs of backticks stands before at in its line.
 	span bool
 	// word is the end of what stands before at in its line, blanks aside; negative when nothing does.
@@ -30,7 +31,7 @@ func (p *place) move(to int) {
 			if c == '\t' {
 				p.indent += 3
 			}
-		case c == '`':
+		case c == '`', c == '~' && p.word < 0:
 			p.ticks()
 			continue
 		default:
@@ -40,11 +41,11 @@ func (p *place) move(to int) {
 	}
 }
 
-// ticks reads a run of backticks: a fence at the start of a line, else a side of a code span. What is
-// behind the label of an opening fence in its line is no text.
+// ticks reads a run of backticks or tildes: a fence at the start of a line, else a side of a code span.
+// What is behind the label of an opening fence in its line is no text.
 func (p *place) ticks() {
-	run := 0
-	for p.at+run < len(p.text) && p.text[p.at+run] == '`' {
+	run, sign := 0, p.text[p.at]
+	for p.at+run < len(p.text) && p.text[p.at+run] == sign {
 		run++
 	}
 	first := p.word < 0
@@ -52,12 +53,12 @@ func (p *place) ticks() {
 	p.word = p.at
 	switch {
 	case p.fence > 0:
-		if first && run >= p.fence && strings.TrimSpace(p.line()) == "" {
+		if first && sign == p.sign && run >= p.fence && strings.TrimSpace(p.line()) == "" {
 			p.fence = 0
 		}
-	case first && run >= 3 && strings.IndexByte(p.line(), '`') < 0:
-		p.fence = run
-	default:
+	case first && run >= 3 && (sign == '~' || strings.IndexByte(p.line(), '`') < 0):
+		p.fence, p.sign = run, sign
+	case sign == '`':
 		p.span = !p.span
 	}
 }
@@ -74,7 +75,8 @@ func (p *place) jump(to int) {
 func (p *place) quoted() bool { return p.fence > 0 || p.span }
 
 // starts reports whether a sentence may begin here: at the start of a line that is not indented as
-// Markdown's code blocks are, or after the end of another. The number of a list's item ends none.
+// Markdown's code blocks are, or after the end of another. The number of a list's item ends
+// none, nor does a colon, behind which examples stand.
 func (p *place) starts() bool {
 	if p.word < 0 {
 		return p.indent < 4
@@ -82,7 +84,7 @@ func (p *place) starts() bool {
 	if p.word > 1 && p.text[p.word-1] == '.' && p.text[p.word-2] >= '0' && p.text[p.word-2] <= '9' {
 		return false
 	}
-	for _, end := range []string{".", "!", "?", ":", "…", "。", "！", "？", "："} {
+	for _, end := range []string{".", "!", "?", "…", "。", "！", "？"} {
 		if strings.HasSuffix(p.text[:p.word], end) {
 			return true
 		}
