@@ -144,6 +144,7 @@ func (t *turn) finish(err error) {
 	t.done.Response, t.done.Usage, t.done.Warnings = t.result.Response, t.result.Usage, t.result.Warnings
 	t.done.FinishReason, t.done.Steps = t.result.FinishReason, t.result.Steps
 	t.timings.Tool = t.result.ToolTime
+	t.timings.Load += t.result.LoadTime
 	t.done.Timings = t.measure(time.Now())
 	t.execute.chats.end(t.chat, func(cancelled bool) {
 		if cancelled {

@@ -43,7 +43,7 @@ func (t *turn) findTools(ctx context.Context) {
 	if len(t.Agent.Tools) == 0 {
 		return
 	}
-	began := time.Now()
+	began, warmed := time.Now(), false
 	warming, stop := context.WithCancel(ctx)
 	var warm sync.WaitGroup
 	defer warm.Wait()
@@ -52,12 +52,19 @@ func (t *turn) findTools(ctx context.Context) {
 		t.Progress(&wire.Progress{Stage: wire.PhaseTool, Fraction: -1, Detail: "connecting to MCP servers"})
 		t.Yield()
 		if t.Warm != nil {
+			warmed = true
 			warm.Go(func() { t.Warm(warming) })
 		}
 	})
+	t.result.ToolTime += time.Since(began)
+	if warmed && len(warnings) > 0 {
+		began = time.Now()
+		warm.Wait() // while the model loads, which this turn has to wait for, slow servers may come
+		t.result.LoadTime += time.Since(began)
+		tools, warnings = t.Tools.List(ctx, t.Agent.Tools, nil)
+	}
 	t.Progress(nil)
 	t.tools = tools
-	t.result.ToolTime += time.Since(began)
 	for _, warning := range warnings {
 		t.warn(warning)
 	}

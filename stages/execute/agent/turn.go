@@ -68,6 +68,8 @@ type Result struct {
 	Warnings     []string
 	// ToolTime is the time that was spent waiting for tools and their servers.
 	ToolTime time.Duration
+	// LoadTime is the time in which only the model's start was awaited before its first step.
+	LoadTime time.Duration
 }
 
 // FinishAborted is the finish reason of a turn that loop_abort ended.
