@@ -3,6 +3,7 @@
 package llama
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -114,6 +115,20 @@ func TestRealToolCall(t *testing.T) {
 	request.Messages = append(request.Messages, calls("", call), result(call.ID, "a.txt\nb.txt"))
 	if c, deltas := ask(t, lease, request); c.text.Len() == 0 || len(deltas) > 0 || c.finish != "stop" {
 		t.Errorf("after the result: %+v, finish %q, text %q", deltas, c.finish, c.text.String())
+	}
+}
+
+// TestRealSchemas offers tools with every odd schema to a server that refuses a request for one of them.
+func TestRealSchemas(t *testing.T) {
+	lease := acquire(t, newReal(t, ServerOptions{}))
+	defer lease.Release()
+	for schema := range schemas {
+		alone, inside := wire.Tool{Function: "f", Schema: schema}, wire.Tool{Function: "g", Schema: `{"type":"object","properties":{"x":` + cmp.Or(schema, "{}") + `},"required":["x"]}`}
+		stream := lease.Stream("", &wire.ModelRequest{Messages: []wire.Message{calling}, Tools: []wire.Tool{alone, inside}, MaxTokens: 1})
+		stream.next = &collector{}
+		if err := stream.Run(t.Context()); err != nil {
+			t.Errorf("%s: %v", schema, err)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"regexp"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -59,11 +60,16 @@ func readError(body io.ReadCloser) []byte {
 	return text
 }
 
+// schemaTrouble finds what llama-server says of a tool whose arguments it can make no grammar of.
+var schemaTrouble = regexp.MustCompile(`(?i)json schema conversion|parse grammar`)
+
 // advice says what to do about a refused request.
 func advice(status int, e gjson.Result) string {
 	switch {
 	case e.Get("type").String() == overflowType:
 		return "shorten the input, or raise models[].ctx_size"
+	case status == http.StatusBadRequest && schemaTrouble.MatchString(e.Get("message").String()):
+		return "the server can't use the arguments of a tool; leave the tool out with agents[].tools"
 	case status/100 == 3:
 		return "it redirects, which is not followed; set llama_server.url to where the server really is"
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:

@@ -161,6 +161,7 @@ func TestStreamFaults(t *testing.T) {
 		"connection cut":               {cut, []string{"broke"}, "a"},
 		"error in mid-stream":          {sent(event(content(`"a"`)) + event(`{"error":{"code":500,"message":"decode failed"}}`) + event(content(`"b"`))), []string{"decode failed"}, "a"},
 		"not JSON":                     {sent(event(content(`"a"`)) + event(`oops`)), []string{"not JSON"}, "a"},
+		"odd schema":                   {refused(400, `{"error":{"code":400,"message":"JSON schema conversion failed:\nUnrecognized schema: 5","type":"invalid_request_error"}}`), []string{"400", "schema: 5", "agents[].tools"}, ""},
 		"wrong key":                    {refused(401, `{"error":{"message":"Invalid API Key"}}`), []string{"401", "api_key"}, ""},
 		"not found":                    {refused(404, `nothing here`), []string{"404", "nothing here", "llama_server.url"}, ""},
 		"other":                        {refused(500, `{"error":{"message":"boom"}}`), []string{"500", "boom"}, ""},

@@ -13,8 +13,7 @@ import (
 // emptySchema is that of a tool without arguments.
 const emptySchema = `{"type":"object","properties":{}}`
 
-// appendTools renders tools as the OpenAI API has them. A schema that the server could not read would
-// make it refuse the whole request, so the tool is offered without one.
+// appendTools renders tools as the OpenAI API has them.
 func appendTools(dst []byte, tools []wire.Tool) []byte {
 	for i := range tools {
 		if i > 0 {
@@ -22,11 +21,7 @@ func appendTools(dst []byte, tools []wire.Tool) []byte {
 		}
 		dst = wire.AppendString(append(dst, `{"type":"function","function":{"name":`...), tools[i].Function, false)
 		dst = wire.AppendString(append(dst, `,"description":`...), tools[i].Description, false)
-		schema := tools[i].Schema
-		if !readableObject(schema) {
-			schema = emptySchema
-		}
-		dst = append(append(append(dst, `,"parameters":`...), schema...), `}}`...)
+		dst = append(appendSchema(append(dst, `,"parameters":`...), tools[i].Schema), `}}`...)
 	}
 	return dst
 }
