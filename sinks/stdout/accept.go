@@ -86,7 +86,7 @@ func (s *Sink) appendOrDropLocked(l *Lane, f *wire.Frame) {
 // joinLocked lets text join the last waiting line of its request, and a frame of which only the
 // latest counts replace it.
 func (s *Sink) joinLocked(l *Lane, f *wire.Frame) bool {
-	if l.sealed || l.box.empty() || f.Deferred != nil {
+	if l.box.empty() || f.Deferred != nil || l.sealed && f.Class == wire.Mergeable {
 		return false
 	}
 	last := l.box.entries.back()

@@ -81,8 +81,9 @@ func TestOnlyTheLatestWaits(t *testing.T) {
 	})
 }
 
-// TestTheLatestIsDroppedAtTheBound like any other event, and counted once.
-func TestTheLatestIsDroppedAtTheBound(t *testing.T) {
+// TestTheLatestAtTheBound: what doesn't fit is dropped like any other event, and what does still takes
+// the place of the older one, which would else be the latest for good.
+func TestTheLatestAtTheBound(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		small, large := latest("a", 0), padded(wire.LatestWins, "latest", "a", 1, 500)
 		s, w := blocked(t, Options{PendingBytes: int64(cost(&small))})
@@ -91,10 +92,10 @@ func TestTheLatestIsDroppedAtTheBound(t *testing.T) {
 		mustFinish(t, a, counted("a", 3))
 		w.take()
 		lines := parse(t, bytes.Join(w.rest(t, s), nil))
-		if got := brief(lines); got != "a:latest:0 a:final:3" {
+		if got := brief(lines); got != "a:latest:2 a:final:3" {
 			t.Error(got)
 		}
-		if d := lines[len(lines)-1].Delivery; d != (wire.Delivery{Sent: 1, Dropped: 2}) {
+		if d := lines[len(lines)-1].Delivery; d != (wire.Delivery{Sent: 1, Merged: 1, Dropped: 1}) {
 			t.Errorf("3 events were pushed, the final frame tells %+v", d)
 		}
 	})

@@ -116,7 +116,7 @@ func (m *model) enqueue(lane *modelLane, l *modelLine) {
 }
 
 func (m *model) join(lane *modelLane, l *modelLine) bool {
-	if len(lane.waiting) == 0 || lane.sealed {
+	if len(lane.waiting) == 0 || lane.sealed && l.Class == wire.Mergeable {
 		return false
 	}
 	last := lane.waiting[len(lane.waiting)-1]
