@@ -22,7 +22,7 @@ type Summary struct {
 const firstChars = 200
 
 const summaries = `SELECT session_id, count(*), max(coalesce(ended, started)),
-	(SELECT substr(input, 1, ?) FROM turns AS f WHERE f.id = min(turns.id))
+	(SELECT substr(f.input, 1, ?) FROM turns AS f WHERE f.user_id = turns.user_id AND f.session_id = turns.session_id ORDER BY f.id LIMIT 1)
 	FROM turns WHERE user_id = ? GROUP BY session_id ORDER BY 3 DESC, 1`
 
 // List returns the user's sessions, the one used last first.

@@ -37,14 +37,13 @@ func (w *writer) inspect() error {
 // reopen opens a new database in place of the one there is, which was set aside by another engine, or
 // is damaged as the error says and is set aside now.
 func (w *writer) reopen(damage error) error {
-	o := opening{dir: w.options.Dir, engine: w.engine.id, damage: damage}
+	o := opening{dir: w.options.Dir, damage: damage}
+	w.log.Debug("the session file is opened", "damage", damage)
 	var notices []string
 	if old := w.base; old != nil {
 		w.retire()
-		if damage != nil {
-			o.broken = old.info
-			w.log.Error("the session file is damaged", "error", damage)
-		} else {
+		o.broken = old.info
+		if old.moved() {
 			notices = append(notices, movedNotice(old))
 		}
 		if err := old.close(); err != nil {
@@ -89,6 +88,7 @@ func (w *writer) openFolder(o opening) (*base, []string, error) {
 	if err := w.engine.enter(o.dir); err != nil {
 		w.log.Debug("this engine can't show that it lives; its leases expire when it doesn't", "error", err)
 	}
+	o.engine = w.engine.id
 	return o.open()
 }
 

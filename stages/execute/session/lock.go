@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -15,6 +16,9 @@ import (
 // lives. A lock is told from a dead process's at once, where a process number may have been given to
 // another process since and means nothing in another container.
 const enginesFolder = "engines"
+
+// lockedPrefix begins the id of an engine that has its lock: such an engine whose file is gone is dead.
+const lockedPrefix = "locked-"
 
 const lockInterval = 10 * time.Millisecond
 
@@ -59,8 +63,8 @@ func tryLockFile(path string, flags int) (*os.File, error) {
 
 // engine is this store among the engines that share a folder. The writer owns it.
 type engine struct {
-	// id owns leases. Without a lock, where the folder's file system has none, others find out by the
-	// lease's expiry alone that this engine is dead.
+	// id owns leases. An engine without a lock, where the folder's file system has none, is found dead
+	// by the expiry of its leases alone.
 	id   string
 	dir  string
 	lock *os.File // set by enter, closed by leave
@@ -76,7 +80,8 @@ func (e *engine) enter(dir string) error {
 		return err
 	}
 	sweep(e.dir)
-	path := filepath.Join(e.dir, e.id)
+	id := lockedPrefix + randomName()
+	path := filepath.Join(e.dir, id)
 	for range 3 { // another's sweep may take the file away before it is locked
 		lock, err := tryLockFile(path, os.O_CREATE)
 		if errors.Is(err, errLocked) {
@@ -86,7 +91,7 @@ func (e *engine) enter(dir string) error {
 			return err
 		}
 		if sameFile(lock, path) {
-			e.lock = lock
+			e.lock, e.id = lock, id
 			return nil
 		}
 		lock.Close()
@@ -109,7 +114,8 @@ func (e *engine) dead(id string) bool {
 	if e.dir == "" || filepath.Base(id) != id {
 		return false
 	}
-	return removeIfDead(filepath.Join(e.dir, id))
+	path := filepath.Join(e.dir, id)
+	return removeIfDead(path) || strings.HasPrefix(id, lockedPrefix) && !exists(path)
 }
 
 // sweep removes the files of dead engines.
