@@ -89,7 +89,7 @@ func TestTurnEventsInASCII(t *testing.T) {
 // TestLargeArguments are sent whole, and the encoder doesn't keep their memory.
 func TestLargeArguments(t *testing.T) {
 	e := NDJSON{}.Events("1", false)
-	args := `{"text":"` + strings.Repeat("é ", 1<<20) + `"}`
+	args := `{"text":"` + strings.Repeat("é ", 1<<17) + `"}`
 	start := wire.Event{Kind: wire.EventToolStart, Detail: &wire.ToolStart{Tool: "fs/write", Args: args}}
 	f := e.Apply(&wire.Events{Items: []wire.Event{start}}).Items[0]
 	check(t, f, wire.BestEffort, `{"id":1,"type":"event","event":"tool_start","step":0,"tool":"fs/write","args":`+args+`}`)
