@@ -141,6 +141,7 @@ func TestAsked(t *testing.T) {
 		"Mistral, broken":                {`[TOOL_CALLS][{"name": "fs__list", "arguments": {"a": }}]`, "value is missing", ""},
 		"Mistral, prose behind":          {"[TOOL_CALLS]fs__list[ARGS]{} and so on", "more text follows", ""},
 		"DeepSeek, no JSON":              {"<｜tool▁call▁begin｜>function<｜tool▁sep｜>fs__list<｜tool▁call▁end｜>", "JSON object is missing", ""},
+		"gpt-oss, bare, broken":          {`commentary to=functions.fs__list json{"a": "say "hi""}`, "comma", ""},
 		"gpt-oss, code":                  {"<|channel|>commentary to=python<|message|>print(1)<|call|>", "text without quotes", ""},
 		"tool_call fence, prose":         {"```tool_call\nlist files\n```", "no call", ""},
 	} {

@@ -25,7 +25,8 @@ type Step struct {
 	Calls []wire.ToolCall
 	// Tools are those that were offered.
 	Tools []wire.Tool
-	// Cut says that the token limit ended the answer: what is unfinished is then never completed.
+	// Cut says that the token limit ended the answer (finish reason "length"): what is unfinished is then
+	// never completed.
 	Cut bool
 	// Seed is mixed into the ids that are made, so that they differ between steps; anything that no
 	// other step of the conversation has.

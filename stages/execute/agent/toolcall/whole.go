@@ -141,6 +141,9 @@ func (b *builder) wholeAddressed(r *reader, text string) (drafts []draft, ok boo
 	}
 	*r = reader{in: to, pos: brace, cut: b.step.Cut}
 	end, ok := r.fenced()
+	if !ok && resolve(header[0], b.step.Tools).tool != nil {
+		b.problem(textProblem(r.fault))
+	}
 	if !ok || end < len(to) {
 		return nil, false
 	}
