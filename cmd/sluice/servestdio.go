@@ -65,14 +65,18 @@ func serve(ctx context.Context, loaded *config.Loaded, s streams) error {
 
 // newEngine makes every part of the engine and joins them.
 func newEngine(ctx context.Context, loaded *config.Loaded, s streams, log *slog.Logger, inspection *inspection) *pipeline.Pipeline {
-	settings := &loaded.Config
+	back := newBackend(&loaded.Config, log)
+	turns := executeOptions(loaded, log)
+	turns.Tools, turns.Sessions, turns.Memory = back.tools, sessionPort{back.sessions}, back.turns()
+	return join(ctx, &loaded.Config, s, log, inspection, back, turns)
+}
+
+// join joins the standard streams with what stands behind the turns.
+func join(ctx context.Context, settings *config.Config, s streams, log *slog.Logger, inspection *inspection, back pipeline.Models, turns execute.Options) *pipeline.Pipeline {
 	output := stdioOutput(s.out)
 	options := sinkOptions(settings, output, log)
 	options.OnWrite, options.OnStall = inspection.onWrite(), inspection.stalls.Add
 	sink := stdout.New(output, options)
-	back := newBackend(settings, log)
-	turns := executeOptions(loaded, log)
-	turns.Tools, turns.Sessions, turns.Memory = back.tools, sessionPort{back.sessions}, back.turns()
 	var engine *pipeline.Pipeline
 	gate := func(ctx context.Context) error { return engine.Gate(ctx) }
 	source := stdin.New(stdioInput(s.in), stdin.Options{MaxLineBytes: int(settings.Input.MaxLineBytes), Gate: gate})
