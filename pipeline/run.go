@@ -78,6 +78,7 @@ func (p *Pipeline) finish(ctx context.Context, reason Reason) Reason {
 	idle := make(chan struct{})
 	go func() { p.execute.Wait(); close(idle) }()
 	if reason == EndOfInput || reason == ReadFailed {
+		p.execute.DenyApprovals()
 		reason = p.await(ctx, idle, reason)
 	}
 	if reason != EndOfInput && reason != ReadFailed {

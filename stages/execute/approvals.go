@@ -14,8 +14,8 @@ import (
 // a session, as long as the engine lives.
 type approvals struct {
 	timeout time.Duration
-	// closed is closed when no answer can come any more.
-	closed <-chan struct{}
+	// closed is closed by DenyApprovals, when no answer can come any more.
+	closed chan struct{}
 
 	mu       sync.Mutex
 	pending  map[question]chan wire.Decision // each takes one decision without waiting

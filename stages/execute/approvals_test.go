@@ -175,7 +175,7 @@ func TestEndOfInputDenies(t *testing.T) {
 		w.chatWith("b", &wire.ChatParams{Agent: "assistant", Input: "call s__10s"})
 		w.after(time.Second)
 		w.out.taken()
-		w.Done(nil)
+		w.DenyApprovals()
 		w.after(time.Second)
 		w.saying("1s a tool_done")
 		w.after(10 * time.Second)
@@ -223,6 +223,20 @@ func TestCancelSettlesApprovals(t *testing.T) {
 		if len(tools.calls()) > 0 || len(w.approvals.pending) > 0 {
 			t.Errorf("%d questions are left", len(w.approvals.pending))
 		}
+	})
+}
+
+// TestDoneLeavesApprovalsToStop: a shutdown ends the input too, and what is pending is then cancelled, not
+// denied: it would be denied for ever in a turn that is resumed.
+func TestDoneLeavesApprovalsToStop(t *testing.T) {
+	asking(t, Options{}, func(w *world, tools *fakeTools) {
+		w.chat("call s__ask", "a")
+		w.Done(ErrShutdown)
+		w.after(time.Second)
+		w.settled("a", 1)
+		w.Stop(ErrShutdown)
+		w.Wait()
+		w.settled("a", 1, wire.ToolCancelled)
 	})
 }
 

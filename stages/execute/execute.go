@@ -108,7 +108,7 @@ func New(ctx context.Context, options Options) *Execute {
 	e.chats.byID = map[wire.ID]*chat{}
 	e.answers.count = map[answered]int64{}
 	e.approvals = approvals{
-		timeout: cmp.Or(options.ApprovalTimeout, 2*time.Minute), closed: e.done,
+		timeout: cmp.Or(options.ApprovalTimeout, 2*time.Minute), closed: make(chan struct{}),
 		pending: map[question]chan wire.Decision{}, approved: map[approval]struct{}{},
 	}
 	return e
@@ -229,6 +229,10 @@ func (e *Execute) Farewell() {
 
 // Done says that no request follows; what runs goes on.
 func (e *Execute) Done(error) { close(e.done) }
+
+// DenyApprovals says that no host can answer any more, though what runs goes on: what is pending is denied,
+// and nothing more is asked. It is called at most once, and not where Stop follows.
+func (e *Execute) DenyApprovals() { close(e.approvals.closed) }
 
 // In returns a channel for go-streams operators that are not ours.
 func (e *Execute) In() chan<- any {

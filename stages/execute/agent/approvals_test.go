@@ -18,9 +18,16 @@ func TestApprovals(t *testing.T) {
 		result  string        // what the model is told
 		warning string
 	}{
-		"approved":         {func(w *world) { w.answerAfter(3*time.Second, Answer{Approved: true}) }, 1, wire.ToolOK, 3 * time.Second, "s/ask got {}", ""},
-		"denied":           {func(w *world) { w.answerAfter(3*time.Second, Answer{}) }, 1, wire.ToolDenied, 3 * time.Second, "The user denied", ""},
-		"expired":          {func(w *world) { w.answerAfter(time.Minute, Answer{Expired: true}) }, 1, wire.ToolDenied, time.Minute, "Nobody answered in time", "app.approval_timeout"},
+		"approved": {func(w *world) { w.answerAfter(3*time.Second, Answer{Approved: true}) }, 1, wire.ToolOK, 3 * time.Second, "s/ask got {}", ""},
+		"denied":   {func(w *world) { w.answerAfter(3*time.Second, Answer{}) }, 1, wire.ToolDenied, 3 * time.Second, "The user denied", ""},
+		"expired":  {func(w *world) { w.answerAfter(time.Minute, Answer{Expired: true}) }, 1, wire.ToolDenied, time.Minute, "Nobody answered in time", "app.approval_timeout"},
+		"asked no more": {func(w *world) {
+			w.approvals.answer = func(call wire.ToolApproval) *Answer {
+				w.approvals.possible = false
+				w.approvals.decide(time.Second, call.CallID, Answer{})
+				return nil
+			}
+		}, 1, wire.ToolDenied, time.Second, "can't be asked any more", ""},
 		"not needed":       {func(w *world) { w.approvals.needless = true }, 0, wire.ToolOK, 0, "s/ask got {}", ""},
 		"can't be asked":   {func(w *world) { w.approvals.possible = false }, 0, wire.ToolDenied, 0, "can't be asked", ""},
 		"needed by no one": {func(w *world) { w.approvals.possible, w.approvals.needless = false, true }, 0, wire.ToolOK, 0, "s/ask got {}", ""},
