@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sluice/internal/testkit"
+	"sluice/stages/execute"
 )
 
 // TestTranscripts plays the recorded conversations of testdata.
@@ -21,12 +22,39 @@ func TestTranscripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Run(filepath.Base(name), func(t *testing.T) { testkit.RunTranscript(t, archive, startEngine) })
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			testkit.RunTranscript(t, archive, func(in io.Reader, out io.Writer) (wait func() error) {
+				return startEngine(in, out, engineOf(filepath.Base(name)))
+			})
+		})
 	}
 }
 
-func startEngine(in io.Reader, out io.Writer) (wait func() error) {
-	p := graph(context.Background(), in, out, &scriptedModels{}, nil)
+// engineOf returns what an archive's engines have besides the model: those of whole turns have tools and
+// sessions, that of memory.txtar a memory, too.
+func engineOf(archive string) func(*Options) {
+	switch archive {
+	case "chat.txtar", "control.txtar", "progress.txtar":
+		return nil
+	}
+	return func(o *Options) {
+		sessions := newMemorySessions()
+		o.Execute.Tools, o.Execute.Sessions = &scriptedTools{}, sessions
+		o.Execute.MaxParseErrors, o.Execute.ToolResultBytes = 1, 101
+		own := []string{"s/*"}
+		o.Execute.Agents = []execute.Agent{
+			{Name: "assistant", Model: "m", MaxSteps: 4, Tools: own}, {Name: "late", Model: "m", MaxSteps: 4, Tools: []string{"late/*"}},
+			{Name: "bare", Model: "m", MaxSteps: 4}, {Name: "small", Model: "small", SystemPrompt: "be brief"},
+			{Name: "strict", Model: "strict", SystemPrompt: "be brief"}, {Name: "growing", Model: "strict", MaxSteps: 4, Tools: own},
+		}
+		if archive == "memory.txtar" {
+			o.Execute.Memory = scriptedMemory{sessions}
+		}
+	}
+}
+
+func startEngine(in io.Reader, out io.Writer, change func(*Options)) (wait func() error) {
+	p := graph(context.Background(), in, out, &scriptedModels{}, change)
 	ended := make(chan error, 1)
 	go func() {
 		_, err := p.Run(context.Background())
