@@ -1,0 +1,195 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	// handshakeProtocol is the newest protocol version whose handshake is initialize.
+	handshakeProtocol = "2025-11-25"
+	// closeGrace is how long a server may take to end once its input was closed, stopGrace once it was
+	// asked to end.
+	closeGrace = 500 * time.Millisecond
+	stopGrace  = 1500 * time.Millisecond
+	// refreshPause is the least time between two looks at a list of tools that changes.
+	refreshPause = 200 * time.Millisecond
+)
+
+// errTimeout is the cause of a context whose time, the server's timeout, is over.
+var errTimeout = errors.New("the server's timeout is over")
+
+// life is one life of a server. Its goroutine is the server's live.
+type life struct {
+	s     *server
+	since time.Time
+
+	process Process // nil for a remote server, and before it was spawned
+	pipes   *pipes  // nil with process
+	remote  *remote // nil for a spawned server
+	session *mcp.ClientSession
+	phase   string // what the start waits for, for messages
+	failed  error  // why the start failed; nil later
+
+	catalog atomic.Pointer[catalog]
+	changed chan struct{} // holds one; the server says that its tools changed
+	lost    chan struct{} // closed when the session has ended; nil before there is one
+
+	killing  chan struct{} // closed by kill
+	killOnce sync.Once
+
+	mu    sync.Mutex
+	ended bool           // no call begins any more
+	calls sync.WaitGroup // the goroutines of calls
+
+	reason string        // why it ended; set before gone is closed
+	gone   chan struct{} // closed when nothing of it is left
+}
+
+func newLife(s *server) *life {
+	return &life{s: s, since: time.Now(), changed: make(chan struct{}, 1), killing: make(chan struct{}), gone: make(chan struct{})}
+}
+
+// start connects, shakes hands and gets the list of tools.
+func (l *life) start(protocol string) error {
+	ctx, cancel := context.WithTimeoutCause(l.s.m.ctx, l.s.o.Timeout, errTimeout)
+	defer cancel()
+	transport, err := l.transport()
+	if err == nil {
+		defer context.AfterFunc(ctx, l.cut)()
+		l.phase = "initialize"
+		l.session, err = l.client().Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
+	}
+	if err == nil {
+		l.follow()
+		l.phase = "tools/list"
+		err = l.refresh(ctx)
+	}
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	l.failed = err
+	return err
+}
+
+// transport spawns the server or prepares to reach it.
+func (l *life) transport() (mcp.Transport, error) {
+	if l.s.o.URL != "" {
+		l.remote = newRemote(l.s.o)
+		return l.remote, nil
+	}
+	process, err := l.s.m.o.Spawn(l.s.name, l.s.o)
+	if err != nil {
+		return nil, err
+	}
+	l.process = process
+	l.pipes = newPipes(process.Stdin(), process.Stdout(), maxMessage, l.noise)
+	return l.pipes, nil
+}
+
+// noise logs what a server printed that is no message.
+func (l *life) noise(line string) {
+	l.s.log.Debug("MCP server printed what is no message", "line", l.s.o.Clean(line))
+}
+
+// client makes the client side of the session. It offers the server nothing: no sampling, no questions
+// to people, and roots only to a server that asks without being told of them, because servers take
+// roots for leave to replace the folders that their arguments name.
+func (l *life) client() *mcp.Client {
+	c := mcp.NewClient(&mcp.Implementation{Name: "sluice", Version: l.s.m.o.Version}, &mcp.ClientOptions{
+		Capabilities: &mcp.ClientCapabilities{},
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
+			select {
+			case l.changed <- struct{}{}:
+			default:
+			}
+		},
+		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
+			l.s.log.Debug("MCP server says", "level", string(r.Params.Level), "data", l.s.o.Clean(excerpt(compact(r.Params.Data))))
+		},
+	})
+	if l.s.o.Dir != "" {
+		root := url.URL{Scheme: "file", Path: filepath.ToSlash(l.s.o.Dir)}
+		c.AddRoots(&mcp.Root{URI: root.String(), Name: filepath.Base(l.s.o.Dir)})
+	}
+	return c
+}
+
+// follow makes lost tell when the session has ended.
+func (l *life) follow() {
+	session, lost := l.session, make(chan struct{})
+	l.lost = lost
+	go func() {
+		defer close(lost)
+		_ = session.Wait()
+	}()
+}
+
+func (l *life) isLost() bool {
+	select {
+	case <-l.lost:
+		return true
+	default:
+		return false
+	}
+}
+
+// refresh gets the list of tools.
+func (l *life) refresh(ctx context.Context) error {
+	listed, err := listTools(ctx, l.session, l.s.log)
+	if err != nil {
+		return err
+	}
+	l.catalog.Store(newCatalog(l.s.name, listed, l.s.log))
+	return nil
+}
+
+// serve follows the changes of the tools until the session or the manager ends.
+func (l *life) serve() {
+	for {
+		select {
+		case <-l.s.m.ctx.Done():
+			return
+		case <-l.lost:
+			return
+		case <-l.changed:
+			l.update()
+		}
+	}
+}
+
+// update gets the changed list. Without an answer the old one stays. It pauses, so that a server that
+// says so in answer to each look is not looked at all the time.
+func (l *life) update() {
+	ctx, cancel := context.WithTimeoutCause(l.s.m.ctx, l.s.o.Timeout, errTimeout)
+	defer cancel()
+	if err := l.refresh(ctx); err != nil {
+		if !l.isLost() && l.s.m.ctx.Err() == nil {
+			l.s.log.Warn("MCP server has not told its changed tools; the old list stays", "error", l.s.o.Clean(l.why(err)))
+		}
+	} else {
+		l.s.m.generation.Add(1)
+	}
+	pause := time.NewTimer(refreshPause)
+	defer pause.Stop()
+	select {
+	case <-l.s.m.ctx.Done():
+	case <-l.lost:
+	case <-pause.C:
+	}
+}
+
+// wantsNewest reports whether a server refused the handshake for a newer protocol's sake.
+func wantsNewest(err error) bool {
+	var refused *jsonrpc.Error
+	return errors.As(err, &refused) &&
+		(refused.Code == jsonrpc.CodeMethodNotFound || refused.Code == mcp.CodeUnsupportedProtocolVersion)
+}

@@ -1,0 +1,71 @@
+package tools
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// tooLong says that a server sent a message that is longer than the limit in bytes.
+type tooLong int
+
+func (limit tooLong) Error() string {
+	return fmt.Sprintf("it sent a message of more than %d MiB, which is the limit; ask its tool for less at once", int(limit)>>20)
+}
+
+// readLine returns the next line without its end, in memory of its own where it is long. A line longer
+// than limit bytes is a tooLong.
+func readLine(r *bufio.Reader, limit int) ([]byte, error) {
+	var long []byte
+	for {
+		piece, err := r.ReadSlice('\n')
+		if len(long)+len(piece) > limit {
+			return nil, tooLong(limit)
+		}
+		switch {
+		case err == nil && long == nil:
+			return piece[:len(piece)-1], nil
+		case err == nil:
+			return append(long, piece[:len(piece)-1]...), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+		long = append(long, piece...)
+	}
+}
+
+// parse returns the messages of a line: one, or those of a batch, which protocol 2025-03-26 allows. Of
+// a blank line there are none. An error says that something in it is no message; the others are
+// returned nevertheless.
+func parse(line []byte) ([]jsonrpc.Message, error) {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 {
+		return nil, nil
+	}
+	if line[0] != '[' {
+		message, err := jsonrpc.DecodeMessage(line)
+		if err != nil {
+			return nil, err
+		}
+		return []jsonrpc.Message{message}, nil
+	}
+	var batch []json.RawMessage
+	if err := json.Unmarshal(line, &batch); err != nil {
+		return nil, err
+	}
+	var messages []jsonrpc.Message
+	var failed error
+	for _, one := range batch {
+		message, err := jsonrpc.DecodeMessage(one)
+		if err != nil {
+			failed = err
+			continue
+		}
+		messages = append(messages, message)
+	}
+	return messages, failed
+}
