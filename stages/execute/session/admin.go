@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"time"
+	"unicode/utf8"
 
 	"sluice/internal/wire"
 )
@@ -21,8 +22,21 @@ type Summary struct {
 // firstChars is how many characters of the first input a summary has.
 const firstChars = 200
 
+// beginning returns the first characters of a text of which the end may be cut.
+func beginning(text []byte) string {
+	n := 0
+	for range firstChars {
+		_, size := utf8.DecodeRune(text[n:])
+		if !utf8.FullRune(text[n:]) {
+			break
+		}
+		n += size
+	}
+	return string(text[:n])
+}
+
 const summaries = `SELECT session_id, count(*), max(coalesce(ended, started)),
-	(SELECT substr(f.input, 1, ?) FROM turns AS f WHERE f.user_id = turns.user_id AND f.session_id = turns.session_id ORDER BY f.id LIMIT 1)
+	(SELECT substr(CAST(f.input AS BLOB), 1, ?) FROM turns AS f WHERE f.user_id = turns.user_id AND f.session_id = turns.session_id ORDER BY f.id LIMIT 1)
 	FROM turns WHERE user_id = ? GROUP BY session_id ORDER BY 3 DESC, 1`
 
 // List returns the user's sessions, the one used last first.
@@ -31,9 +45,10 @@ func (s *Store) List(ctx context.Context, user string) (list []Summary, err erro
 		list = nil
 		return eachRow(ctx, query, summaries, func(f *fields) {
 			one := Summary{User: user, Session: f.text(), Turns: int(f.number()), Last: time.UnixMilli(f.number())}
-			one.First, _ = f.next().(string)
+			first, _ := f.next().([]byte)
+			one.First = beginning(first)
 			list = append(list, one)
-		}, firstChars, user)
+		}, firstChars*utf8.UTFMax, user)
 	})
 	return list, told(ctx, err, "the sessions can't be read", s.file())
 }

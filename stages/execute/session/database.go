@@ -114,7 +114,7 @@ func memoryNotice(dir string, err error) string {
 	case codeOf(err) != 0 || isFull(err) || errors.Is(err, os.ErrPermission):
 		return what + reason(err, file)
 	}
-	return fmt.Sprintf("%s%v: make it a folder that can be written, or name another in app.data_dir", what, err)
+	return fmt.Sprintf("%sthe data folder %s can't be used (%v): make it a folder that can be written, or name another in app.data_dir", what, dir, err)
 }
 
 const (

@@ -71,6 +71,8 @@ func isOurs(err error) bool {
 // reason says what is wrong and what to do, in words for people.
 func reason(err error, file string) string {
 	switch code := codeOf(err); {
+	case code == sqlite3.SQLITE_FULL && file == "":
+		return "the memory for sessions is full; name a folder in app.data_dir, where they are kept in a file"
 	case code == sqlite3.SQLITE_FULL || isFull(err):
 		return fmt.Sprintf("the disk is full (%s); free some space", file)
 	case code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED || errors.Is(err, errLocked):

@@ -101,6 +101,9 @@ func prepareFolder(dir string) error {
 
 // openExisting opens a file that is there. The folder is locked.
 func (o opening) openExisting(path string) (b *base, notices []string, err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, nil, errForeign
+	}
 	if !o.inspect {
 		if notices, err = checkWAL(path, o.engine); err != nil {
 			return nil, nil, err

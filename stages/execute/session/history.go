@@ -60,8 +60,9 @@ func (s *Session) History(ctx context.Context, before int64, maxBytes, maxResult
 
 // rowOf returns the row of a turn before which history is asked for.
 func (s *Session) rowOf(turn int64) int64 {
+	running := s.turn != nil && s.turn.ID == turn && s.place.row != 0
 	switch {
-	case s.turn != nil && s.turn.ID == turn && s.place.row != 0:
+	case running && (turn != 0 || s.turn.Status == wire.TurnRunning): // one that could not be stored at first has no id
 		return s.place.row
 	case turn == 0:
 		return math.MaxInt64

@@ -193,5 +193,12 @@ func (s *Store) readOnce(ctx context.Context, run func(query rowSource) error) (
 	}
 }
 
-// file names the file in messages.
-func (s *Store) file() string { return filepath.Join(s.options.Dir, fileName) }
+// file names the file in messages; it returns "" when there is none but memory.
+func (s *Store) file() string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.standing != "" {
+		return ""
+	}
+	return filepath.Join(s.options.Dir, fileName)
+}
