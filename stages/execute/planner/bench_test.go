@@ -1,0 +1,73 @@
+package planner
+
+import (
+	"fmt"
+	"testing"
+)
+
+// forty is a mixture of experts of 40 GiB with the vocabulary of a large model.
+var forty = ggufShape{vocab: 151936, embd: 4096, layers: 94, heads: 64, headsKV: 4, headDim: 128, ff: 1536, ctx: 40960,
+	kind: ggmlQ4_K, fileType: 15, experts: 39, expertsUsed: 8, byteTokens: true}
+
+// noGPU and withGPU are machines of 24 GiB.
+var (
+	noGPU   = &Hardware{TotalMemory: 24 << 30, AvailableMemory: 22 << 30, Cores: 4, GPUs: []GPU{}}
+	withGPU = &Hardware{TotalMemory: 64 << 30, AvailableMemory: 60 << 30, Cores: 8, GPUs: []GPU{
+		{"CUDA0", "NVIDIA GeForce RTX 3090", 24124 << 20, 23837 << 20}, {"CUDA1", "NVIDIA GeForce RTX 3060", 12036 << 20, 11800 << 20}}}
+)
+
+// BenchmarkInspect40GB reads the header of a file of 40 GiB.
+func BenchmarkInspect40GB(b *testing.B) {
+	path := forty.write(b, "forty.gguf")
+	file := inspected(b, path)
+	if file.Model.FileBytes < 40e9 || file.Model.FileBytes > 48e9 {
+		b.Fatalf("it is a file of %s", gib(file.Model.FileBytes))
+	}
+	for b.Loop() {
+		if _, err := Inspect(path); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPlan40GB decides for it: on a machine that it doesn't fit on, and on one with two GPUs.
+func BenchmarkPlan40GB(b *testing.B) {
+	file := inspected(b, forty.write(b, "forty.gguf"))
+	for name, hw := range map[string]*Hardware{"refused": noGPU, "GPUs": withGPU} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				d := newDecider(file, hw, Request{}, serverArgs{})
+				if err := d.fill(&Result{}); (err != nil) != (name == "refused") {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkPlanWarm is what planning costs a chat: a small model, a machine that was looked at before.
+func BenchmarkPlanWarm(b *testing.B) {
+	request := Request{Path: small.write(b, "small.gguf")}
+	p := New(Options{})
+	for b.Loop() {
+		if _, err := p.Plan(b.Context(), request); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPlanMostLayers plans the largest number of blocks that is believed.
+func BenchmarkPlanMostLayers(b *testing.B) {
+	shape := ggufShape{vocab: 300, embd: 256, layers: 512, heads: 8, headsKV: 8, ff: 512, ctx: 1 << 20, kind: ggmlF16}
+	file := inspected(b, shape.write(b, "deep.gguf"))
+	hw := *withGPU
+	hw.GPUs = nil
+	for i := range maxGPUs {
+		hw.GPUs = append(hw.GPUs, GPU{fmt.Sprintf("CUDA%d", i), "", 1 << 30, 900 << 20})
+	}
+	for b.Loop() {
+		if err := newDecider(file, &hw, Request{CtxSize: 1 << 20, Parallel: 64}, serverArgs{}).fill(&Result{}); err != nil {
+			b.Log(err)
+		}
+	}
+}

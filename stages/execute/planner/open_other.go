@@ -1,0 +1,5 @@
+//go:build !unix
+
+package planner
+
+const openFlags = 0

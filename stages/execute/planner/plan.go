@@ -1,0 +1,233 @@
+package planner
+
+import (
+	"context"
+	"io/fs"
+	"strconv"
+	"sync"
+
+	"sluice/internal/wire"
+)
+
+// Plan is how llama-server is started.
+type Plan struct {
+	// CtxSize is the context of one chat in tokens; -c is that times Parallel. 0 leaves it to the server,
+	// which happens only where nothing could be estimated; so do the other zeros.
+	CtxSize   int `json:"ctx_size"`
+	GPULayers int `json:"gpu_layers"` // with the output as one more
+	Parallel  int `json:"parallel"`
+	// BatchSize is the logical, UBatchSize the physical one, in tokens.
+	BatchSize  int    `json:"batch_size"`
+	UBatchSize int    `json:"ubatch_size"`
+	CacheTypeK string `json:"cache_type_k"`
+	CacheTypeV string `json:"cache_type_v"`
+	// CacheRAMMiB bounds the prompts that llama-server keeps beside the KV cache, in MiB; 0 keeps none.
+	CacheRAMMiB int `json:"cache_ram_mib"`
+
+	open      bool // nothing was estimated
+	openGPU   string
+	embedding bool
+}
+
+// Result is what the method plan answers; bytes are bytes. It is encoded with encoding/json.
+type Result struct {
+	Model      Model       `json:"model"`
+	Plan       Plan        `json:"plan"`
+	Estimate   Estimate    `json:"estimate"`
+	Hardware   Hardware    `json:"hardware"`
+	Fits       bool        `json:"fits"`
+	Reductions []Reduction `json:"reductions"`
+	// Command is what would be started, without the address to listen on, which is made at the start, and
+	// without the key, which is handed over by environment.
+	Command  []string `json:"command"`
+	Warnings []string `json:"warnings"`
+}
+
+// Request says what to plan.
+type Request struct {
+	// Name is the model's name in the configuration; empty leaves the file's own.
+	Name string
+	// Path is the model file.
+	Path string
+	// CtxSize and Parallel are those of the configuration; 0 is planned.
+	CtxSize, Parallel int
+	// GPULayers is a number, or "auto" or empty to have it planned.
+	GPULayers string
+	// Binary and Args are llama_server's: Args follow the arguments that are planned.
+	Binary string
+	Args   []string
+	// ShownArgs are Args as they may be shown, with secrets masked. Nil: Args.
+	ShownArgs []string
+	// Held is what a server that would be replaced holds now, in bytes of host memory.
+	Held uint64
+}
+
+// Options says where facts come from; the zero value asks this machine, which then has no GPU.
+type Options struct {
+	// ListDevices runs `llama-server --list-devices` and returns what it printed on stdout. It must end
+	// with its context. Nil: there are no GPUs.
+	ListDevices func(context.Context) (string, error)
+	// Memory returns the machine's memory. Nil asks the operating system.
+	Memory func(context.Context) (Memory, error)
+	// System is the root of the file system with the control groups. Nil: this machine's.
+	System fs.FS
+}
+
+// Planner plans for one engine and one llama-server binary.
+type Planner struct {
+	options Options
+
+	mu      sync.Mutex // held while the machine is looked at for the first time
+	fixed   *Hardware  // what doesn't change; set by the first Plan that could ask
+	warning string     // why there are no GPUs in fixed
+}
+
+// New returns a Planner. Nothing is looked at before the first Plan.
+func New(o Options) *Planner {
+	if o.Memory == nil {
+		o.Memory = readMemory
+	}
+	if o.System == nil {
+		o.System = system()
+	}
+	return &Planner{options: o}
+}
+
+// Plan plans one model. The error is a *wire.Fault: model_missing when the file is no readable model,
+// model_plan_error when it fits in no way, or can't hold a chat; or the cause of ctx.
+func (p *Planner) Plan(ctx context.Context, r Request) (*Result, error) {
+	file, err := Inspect(r.Path)
+	if err == nil {
+		err = file.Chats()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.PlanFile(ctx, file, r)
+}
+
+// PlanFile is Plan for a file that was inspected.
+func (p *Planner) PlanFile(ctx context.Context, file *File, r Request) (*Result, error) {
+	hardware, warning, err := p.hardware(ctx, r.Held)
+	if err != nil {
+		return nil, err
+	}
+	result := &Result{Model: file.Model.named(r.Name), Hardware: *hardware, Reductions: []Reduction{}, Warnings: append([]string{}, file.Warnings...)}
+	if warning != "" {
+		result.Warnings = append(result.Warnings, warning)
+	}
+	args := readArgs(r.Args)
+	result.Warnings = append(result.Warnings, args.warnings...)
+	if file.Model.Embedding {
+		result.Warnings = append(result.Warnings, "this is an embedding model: it can't chat")
+	}
+	d := newDecider(file, hardware, r, args)
+	if err := d.fill(result); err != nil {
+		return nil, err
+	}
+	result.Command = command(r, result.Plan)
+	return result, nil
+}
+
+func newDecider(file *File, hardware *Hardware, r Request, args serverArgs) *decider {
+	if args.noGPU {
+		without := *hardware
+		without.GPUs = nil
+		hardware = &without
+	}
+	d := &decider{estimator: newEstimator(file, hardware), wish: wish{ctx: max(r.CtxSize, 0), parallel: max(r.Parallel, 0), layers: -1}}
+	if n, err := strconv.Atoi(r.GPULayers); err == nil && n >= 0 {
+		d.wish.layers = n
+	}
+	d.base = setting{batch: batchTokens, ubatch: ubatchTokens, repack: hardware.repack, projector: args.projectorBytes()}
+	if args.noRepack {
+		d.base.repack = repackNone
+	}
+	if file.Model.Embedding { // a text goes through such a model in one piece
+		d.base.ubatch = min(batchTokens, max(d.wanted(), 1))
+	}
+	return d
+}
+
+// fill decides and fills the result.
+func (d *decider) fill(result *Result) error {
+	if !d.file.estimable {
+		d.fillOpen(result, d.wish)
+		return nil
+	}
+	s, e, ok := d.decide()
+	switch {
+	case d.failed:
+		result.Warnings = append(result.Warnings, "the model's memory can't be estimated; the configured values are used")
+		d.fillOpen(result, d.wish)
+		return nil
+	case !ok:
+		return d.refuse()
+	}
+	result.Plan = Plan{
+		CtxSize: s.ctx, GPULayers: s.layers, Parallel: s.parallel, BatchSize: s.batch, UBatchSize: s.ubatch,
+		CacheTypeK: string(s.kvType), CacheTypeV: string(s.kvType), CacheRAMMiB: d.promptCache(e),
+		embedding: d.file.Model.Embedding,
+	}
+	result.Estimate, result.Fits, result.Reductions = e, true, append(result.Reductions, d.reductions(s)...)
+	return nil
+}
+
+// promptCache is llama-server's default, or half of what is left.
+func (d *decider) promptCache(e Estimate) int {
+	const serverDefault = 8192
+	left := d.hw.budget() - min(d.hw.budget(), e.PerDevice[0].Total)
+	return int(min(serverDefault, left>>20/2))
+}
+
+// fillOpen takes the configured values over, and leaves to the server what isn't configured. All that
+// is known is the size of the file.
+func (d *decider) fillOpen(result *Result, w wish) {
+	result.Plan = Plan{CtxSize: w.ctx, Parallel: w.parallel, GPULayers: max(w.layers, 0), open: true, embedding: d.file.Model.Embedding}
+	if w.layers >= 0 {
+		result.Plan.openGPU = strconv.Itoa(w.layers)
+	}
+	size := d.file.Model.FileBytes
+	result.Estimate = Estimate{
+		Weights: size, Total: size, Resident: size,
+		PerDevice: []DeviceEstimate{{Device: "host", Layers: d.file.Model.Layers, Weights: size, Total: size}},
+	}
+	result.Fits = size <= d.have()
+}
+
+// hardware is what this machine has now.
+func (p *Planner) hardware(ctx context.Context, held uint64) (*Hardware, string, error) {
+	fixed, warning := p.look(ctx)
+	memory, err := p.options.Memory(ctx)
+	if err != nil {
+		return nil, "", wire.NewFault(wire.CodeInternal, err.Error())
+	}
+	h := *fixed
+	h.TotalMemory, h.AvailableMemory = memory.Total, memory.Available
+	if g := readGroup(p.options.System); g.limit > 0 && g.limit < memory.Total {
+		h.MemoryLimit, h.TotalMemory = g.limit, g.limit
+		h.AvailableMemory = min(h.AvailableMemory, g.limit-min(g.limit, g.used))
+	}
+	h.AvailableMemory = min(h.AvailableMemory+held, h.TotalMemory)
+	return &h, warning, ctx.Err()
+}
+
+// look returns what doesn't change, looking once. A look that its context cut short isn't kept.
+func (p *Planner) look(ctx context.Context) (*Hardware, string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.fixed != nil {
+		return p.fixed, p.warning
+	}
+	h := &Hardware{}
+	h.Cores, h.repack = readCores(ctx)
+	if g := readGroup(p.options.System); g.cores > 0 {
+		h.Cores = min(h.Cores, g.cores)
+	}
+	var warning string
+	h.GPUs, warning = listDevices(ctx, p.options.ListDevices)
+	if ctx.Err() == nil {
+		p.fixed, p.warning = h, warning
+	}
+	return h, warning
+}

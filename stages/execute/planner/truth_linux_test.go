@@ -1,0 +1,171 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sluice/internal/testkit"
+)
+
+// llamaServer is a real one with a plan.
+type llamaServer struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	ended  chan struct{}
+	client *http.Client
+	log    string
+}
+
+// startServer starts the real llama-server with a plan's own flags and waits until it is ready.
+func startServer(t *testing.T, model string, flags ...string) *llamaServer {
+	t.Helper()
+	binary := os.Getenv("LLAMA_SERVER")
+	if binary == "" {
+		t.Skip("LLAMA_SERVER is not set: make test builds llama-server and sets it")
+	}
+	folder, err := os.MkdirTemp("", "plan-") // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	socket, logName := filepath.Join(folder, "s.sock"), filepath.Join(folder, "log")
+	log, err := os.Create(logName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	s := &llamaServer{t: t, ended: make(chan struct{}), log: logName}
+	s.cmd = exec.Command(binary, append([]string{"-m", model, "--host", socket, "-t", "1"}, flags...)...)
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { defer close(s.ended); _ = s.cmd.Wait() }()
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}
+	s.client = &http.Client{Transport: transport}
+	t.Cleanup(func() { transport.CloseIdleConnections(); _ = s.cmd.Process.Kill(); <-s.ended })
+	testkit.Until(t, "llama-server is ready", func() bool { return s.alive() && s.get("/health") == http.StatusOK })
+	return s
+}
+
+// alive fails the test when the server has ended.
+func (s *llamaServer) alive() bool {
+	select {
+	case <-s.ended:
+		log, _ := os.ReadFile(s.log)
+		s.t.Fatalf("llama-server ended:\n%s", log[max(0, len(log)-2000):])
+	default:
+	}
+	return true
+}
+
+func (s *llamaServer) get(path string) int {
+	answer, err := s.client.Get("http://llama" + path)
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	_, _ = io.Copy(io.Discard, answer.Body)
+	return answer.StatusCode
+}
+
+// complete has the server read a prompt of about so many tokens: the vocabulary has one for each byte.
+func (s *llamaServer) complete(tokens int) {
+	s.t.Helper()
+	body := fmt.Sprintf(`{"prompt":%q,"n_predict":4}`, strings.Repeat("a", tokens))
+	answer, err := s.client.Post("http://llama/completion", "application/json", strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if text, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusOK {
+		s.t.Fatalf("%s: %s", answer.Status, text)
+	}
+}
+
+// resident is the server's resident memory in bytes (proc(5), /proc/pid/smaps_rollup).
+func (s *llamaServer) resident() uint64 {
+	s.t.Helper()
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(s.cmd.Process.Pid) + "/smaps_rollup")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "Rss:" {
+			n, _ := strconv.ParseUint(fields[1], 10, 64)
+			return n << 10
+		}
+	}
+	s.t.Fatal("no Rss in smaps_rollup")
+	return 0
+}
+
+// TestEstimateIsTrue compares estimates with what the real server takes. Quantized weights are loaded
+// without repacking: this build's AMX kernels crash on machines whose hypervisor hides the tiles.
+func TestEstimateIsTrue(t *testing.T) {
+	for name, c := range map[string]struct {
+		shape         ggufShape
+		ctx, parallel int
+		kvType        kvType
+		args          []string
+	}{
+		"small":                 {small, 4096, 1, kvF16, nil},
+		"small, four slots":     {small, 8192, 4, kvF16, nil},
+		"wide":                  {wide, 4096, 1, kvF16, nil},
+		"wide, long":            {wide, 16384, 1, kvF16, nil},
+		"wide, quantized cache": {wide, 16384, 2, kvQ8_0, nil},
+		"eight bits":            {eight, 4096, 2, kvF16, []string{"-nr"}},
+		"eight bits, long":      {eight, 32768, 1, kvF16, []string{"-nr"}},
+		"four bits":             {four, 8192, 3, kvF16, []string{"-nr"}},
+		"experts":               {experts, 8192, 2, kvF16, nil},
+		"tied":                  {shared, 2048, 2, kvF16, nil},
+		"sliding window":        {sliding, 16384, 2, kvF16, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file, err := Inspect(c.shape.write(t, "model.gguf"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			hw, _, err := New(Options{}).hardware(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := setting{ctx: c.ctx, parallel: c.parallel, batch: batchTokens, ubatch: ubatchTokens, kvType: c.kvType, repack: hw.repack}
+			if readArgs(c.args).noRepack {
+				s.repack = repackNone
+			}
+			e, ok := newEstimator(file, hw).estimate(s)
+			if !ok {
+				t.Fatal("no estimate")
+			}
+			plan := Plan{CtxSize: c.ctx, Parallel: c.parallel, BatchSize: s.batch, UBatchSize: s.ubatch, CacheTypeK: string(c.kvType), CacheTypeV: string(c.kvType)}
+			server := startServer(t, file.Model.Path, append(plan.Flags(), c.args...)...)
+			server.complete(20)
+			first := server.resident()
+			server.complete(520) // more than a physical batch
+			compare(t, "after the first completion", e, first)
+			compare(t, "after a long prompt", e, server.resident())
+		})
+	}
+}
+
+// compare wants the estimate within 15 % and 64 MiB of the truth.
+func compare(t *testing.T, when string, e Estimate, truth uint64) {
+	t.Helper()
+	t.Logf("%s: %d MiB resident, %d MiB estimated (weights %d, cache %d, compute %d, overhead %d)", when, truth>>20, e.Resident>>20,
+		e.Weights>>20, e.KVCache>>20, e.ComputeBuffers>>20, e.Overhead>>20)
+	if most := truth*15/100 + 64<<20; max(truth, e.Resident)-min(truth, e.Resident) > most {
+		t.Errorf("%s: %d MiB resident, %d MiB estimated", when, truth>>20, e.Resident>>20)
+	}
+}
