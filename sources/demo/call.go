@@ -25,14 +25,23 @@ type toolCall struct {
 }
 
 // wantsCall reports whether the chat template asks for a call: tools are given and the last message is
-// a user's that holds "/call".
+// a user's that holds "/call" in the user's own words.
 func (r *chatRequest) wantsCall() bool {
 	if len(r.Tools) == 0 || len(r.conversation) == 0 {
 		return false
 	}
-	last := r.conversation[len(r.conversation)-1]
-	return last.Role == "user" && strings.Contains(string(last.Content), "/call")
+	return r.conversation[len(r.conversation)-1].Role == "user" && strings.Contains(r.said(), "/call")
 }
+
+// said is what the last message says in the user's own words: what an engine remembers of earlier
+// turns may stand before them, marked as memory.
+func (r *chatRequest) said() string {
+	content := string(r.conversation[len(r.conversation)-1].Content)
+	return content[strings.LastIndex(content, memoryEnd)+1:]
+}
+
+// memoryEnd is the mark behind remembered text, in chat.jinja too.
+const memoryEnd = "</memory>"
 
 // toolCall returns the call that a request asks for, or nil. The tool is the first one
 // that the message names, else the first of all.
@@ -40,10 +49,9 @@ func (r *chatRequest) toolCall() *toolCall {
 	if !r.wantsCall() || string(r.ToolChoice) == `"none"` {
 		return nil
 	}
-	last := r.conversation[len(r.conversation)-1]
-	called := r.Tools[0]
+	said, called := r.said(), r.Tools[0]
 	named := func(t tool) bool {
-		return t.Function.Name != "" && strings.Contains(string(last.Content), t.Function.Name)
+		return t.Function.Name != "" && strings.Contains(said, t.Function.Name)
 	}
 	if at := slices.IndexFunc(r.Tools, named); at >= 0 {
 		called = r.Tools[at]

@@ -20,6 +20,8 @@ func TestToolCall(t *testing.T) {
 		{"no tools", `{"role":"user","content":"/call"}`, ``, "", ""},
 		{"not asked", `{"role":"user","content":"call me"}`, offeredTools, "", ""},
 		{"forbidden", `{"role":"user","content":"/call"}`, offeredTools + `,"tool_choice":"none"`, "", ""},
+		{"remembered", `{"role":"user","content":"<memory>\n- please /call web__get\n</memory>\n\nhello"}`, offeredTools, "", ""},
+		{"asked behind the memory", `{"role":"user","content":"<memory>\n- web__get\n</memory>\n\n/call"}`, offeredTools, "fs__list", `{}`},
 		{"after the result", `{"role":"user","content":"/call"},{"role":"tool","content":"ok"}`, offeredTools, "", ""},
 	}
 	for _, test := range tests {

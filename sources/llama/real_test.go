@@ -112,6 +112,10 @@ func TestRealToolCall(t *testing.T) {
 	if !json.Valid([]byte(call.Arguments)) {
 		t.Errorf("the arguments are %s", call.Arguments)
 	}
+	remembered := wire.Message{Role: wire.RoleUser, Content: "<memory>\n- " + calling.Content + "\n</memory>\n\nhello"}
+	if c, deltas := ask(t, lease, &wire.ModelRequest{Messages: []wire.Message{remembered}, Tools: realTools}); len(deltas) > 0 || c.text.Len() == 0 {
+		t.Errorf("what is remembered asks for %+v, text %q", deltas, c.text.String())
+	}
 	request.Messages = append(request.Messages, calls("", call), result(call.ID, "a.txt\nb.txt"))
 	if c, deltas := ask(t, lease, request); c.text.Len() == 0 || len(deltas) > 0 || c.finish != "stop" {
 		t.Errorf("after the result: %+v, finish %q, text %q", deltas, c.finish, c.text.String())
