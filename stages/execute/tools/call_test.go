@@ -189,7 +189,11 @@ func TestCallsShareAStart(t *testing.T) {
 		}
 		w := newWorld(t, Options{Servers: scripted("x: plain"), Spawn: spawn})
 		for range 20 {
-			go w.want(wire.ToolOK, "x/echo", `{"text":""}`)
+			go func() {
+				if result := w.Call(t.Context(), "x/echo", `{"text":""}`); result.Status != wire.ToolOK {
+					t.Errorf("got %+v", result)
+				}
+			}()
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()

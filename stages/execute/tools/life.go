@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"sync"
@@ -187,9 +188,16 @@ func (l *life) update() {
 	}
 }
 
-// wantsNewest reports whether a server refused the handshake for a newer protocol's sake.
+// wantsNewest reports whether a server refused the handshake, or what followed, for what may be a newer
+// protocol's sake.
 func wantsNewest(err error) bool {
-	var refused *jsonrpc.Error
-	return errors.As(err, &refused) &&
-		(refused.Code == jsonrpc.CodeMethodNotFound || refused.Code == mcp.CodeUnsupportedProtocolVersion)
+	var refused *refusal
+	var answered *jsonrpc.Error
+	switch {
+	case errors.As(err, &refused):
+		return refused.status == http.StatusBadRequest
+	case errors.As(err, &answered):
+		return answered.Code == jsonrpc.CodeMethodNotFound || answered.Code == mcp.CodeUnsupportedProtocolVersion
+	}
+	return false
 }

@@ -17,6 +17,7 @@ func (l *life) end() {
 	}
 	if l.lost != nil {
 		<-l.lost
+		_ = l.session.Close() // ends what the session has of its own
 	}
 	l.calls.Wait()
 }

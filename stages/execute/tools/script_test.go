@@ -20,6 +20,7 @@ type script struct {
 	errs    io.Writer
 	tools   []string                      // JSON of each tool
 	calls   map[string]func(call) int     // by tool; a status other than alive ends the server
+	newest  bool                          // it speaks only the protocol without initialize
 	notices []string                      // the notifications that came
 	page    func(cursor string) string    // answers tools/list instead of tools
 	gate    func(method string) (end int) // asked about each request first
@@ -120,6 +121,10 @@ func (s *script) answer(m message) int {
 	}
 	switch m.Method {
 	case "initialize":
+		if s.newest {
+			s.failure(id, `{"code":-32601,"message":"no such method"}`)
+			return alive
+		}
 		s.result(id, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"logging":{}},"serverInfo":{"name":"script","version":"1"}}`)
 	case "tools/list":
 		s.list(id, m.Params)
@@ -130,6 +135,8 @@ func (s *script) answer(m message) int {
 		}
 		_ = json.Unmarshal(m.Params, &params)
 		return s.calls[params.Name](call{id, string(params.Arguments)})
+	case "server/discover":
+		s.result(id, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`)
 	default:
 		s.failure(id, `{"code":-32601,"message":"no such method"}`)
 	}
@@ -181,6 +188,7 @@ var scripts = map[string]func(*script){
 			return alive
 		}
 	},
+	"newest": func(s *script) { s.newest = true },
 	"batches": func(s *script) {
 		s.offer("batch", `{}`, func(c call) int {
 			s.send(`[{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"hi"}},` +
