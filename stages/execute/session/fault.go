@@ -98,11 +98,14 @@ type unstored struct {
 func (u *unstored) Error() string { return u.message }
 func (u *unstored) Unwrap() error { return u.cause }
 
-// told turns an error of a database or file into one for people; refusals and the errors of a context
-// pass.
+// told turns an error of a database or file into one for people; refusals pass, and where ctx has ended
+// its cause does.
 func told(ctx context.Context, err error, what, file string) error {
-	if err == nil || isOurs(err) || errors.Is(err, context.Canceled) || ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+	switch {
+	case err == nil || isOurs(err):
 		return err
+	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))):
+		return context.Cause(ctx)
 	}
 	return &unstored{what + ": " + reason(err, file), err}
 }

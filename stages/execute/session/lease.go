@@ -45,6 +45,7 @@ func (e *engine) takeLease(c *connection, k key, token int64, now time.Time) err
 	if ok && e.held(l, now) {
 		return errHeld
 	}
+	e.left = true
 	_, err = c.exec("INSERT INTO leases(user_id, session_id, owner, token, expires) VALUES(?,?,?,?,?)"+
 		" ON CONFLICT DO UPDATE SET owner = excluded.owner, token = excluded.token, expires = excluded.expires",
 		k.user, k.session, e.id, token, now.Add(leaseTime).UnixMilli())
@@ -69,5 +70,6 @@ func (e *engine) renewLeases(c *connection, now time.Time) error {
 
 func (e *engine) dropLeases(c *connection) error {
 	_, err := c.exec("DELETE FROM leases WHERE owner = ?", e.id)
+	e.left = e.left && err != nil
 	return err
 }

@@ -3,11 +3,8 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -160,7 +157,7 @@ func TestLeasesAreRenewed(t *testing.T) {
 	expire(t, store)
 	w := &writer{log: store.options.Logger, queues: &store.queues}
 	must(t, store.do(context.Background(), func(b *base) error {
-		w.base, w.engine.id = b, b.engine.id
+		w.base, w.engine.id, w.engine.left = b, b.engine.id, true
 		w.renew()
 		l, ok, err := readLease(b.connection, s.key)
 		if !ok || time.Until(time.UnixMilli(l.expires)) < leaseTime/2 {
@@ -191,39 +188,6 @@ func TestClosingLeavesNothing(t *testing.T) {
 	closeStore(t, New(Options{Dir: dir})) // never used
 }
 
-func TestManyChatsOfManyEngines(t *testing.T) {
-	dir := t.TempDir()
-	stores := []*Store{newStore(t, Options{Dir: dir}), newStore(t, Options{Dir: dir}), newStore(t, Options{Dir: dir})}
-	const chats, sessions, turns = 64, 20, 3
-	var all sync.WaitGroup
-	for i := range chats {
-		all.Go(func() {
-			for n := range turns {
-				s, err := stores[i%len(stores)].Open(context.Background(), "u", fmt.Sprint(i%sessions), nil)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				say(t, s, fmt.Sprintf("%d.%d", i, n), "yes")
-				if w := s.Warnings(); len(w) > 0 {
-					t.Errorf("warnings %q", w)
-				}
-				s.Close()
-			}
-		})
-	}
-	all.Wait()
-	list, err := stores[0].List(context.Background(), "u")
-	must(t, err)
-	got := 0
-	for _, one := range list {
-		got += one.Turns
-	}
-	if got != chats*turns || len(list) != sessions {
-		t.Errorf("%d turns in %d sessions", got, len(list))
-	}
-}
-
 // What a killed engine left behind is cleared away by the next.
 func TestDeadEnginesFilesAreRemoved(t *testing.T) {
 	dir := t.TempDir()
@@ -235,28 +199,5 @@ func TestDeadEnginesFilesAreRemoved(t *testing.T) {
 	testkit.Until(t, "the file is gone", func() bool { return !exists(stale) })
 	if left, _ := os.ReadDir(filepath.Join(dir, enginesFolder)); len(left) != 1 {
 		t.Errorf("%d engines", len(left))
-	}
-}
-
-func TestQueueGivesUpAnywhere(t *testing.T) {
-	var q queues
-	k := key{"u", "s"}
-	must(t, q.join(context.Background(), k, nil))
-	var turns []chan struct{}
-	for range 3 {
-		turn, first := q.enter(k)
-		if first {
-			t.Fatal("two have it")
-		}
-		turns = append(turns, turn)
-	}
-	q.giveUp(k, turns[1])
-	q.leave(k)
-	<-turns[0]
-	q.giveUp(k, turns[0]) // it became its turn while it gave up
-	<-turns[2]
-	q.leave(k)
-	if q.busy() || slices.Contains(turns, nil) {
-		t.Error("the queue isn't empty")
 	}
 }

@@ -65,7 +65,9 @@ func tryLockFile(path string, flags int) (*os.File, error) {
 type engine struct {
 	// id owns leases. An engine without a lock, where the folder's file system has none, is found dead
 	// by the expiry of its leases alone.
-	id   string
+	id string
+	// left says that a lease of this engine may be in the file.
+	left bool
 	dir  string
 	lock *os.File // set by enter, closed by leave
 }
@@ -73,7 +75,11 @@ type engine struct {
 // enter takes a lock that shows for as long as this process lives.
 func (e *engine) enter(dir string) error {
 	if e.lock != nil {
-		return nil
+		if sameFile(e.lock, filepath.Join(e.dir, e.id)) {
+			return nil
+		}
+		e.lock.Close() // somebody cleared the folder
+		e.lock = nil
 	}
 	e.dir = filepath.Join(dir, enginesFolder)
 	if err := os.MkdirAll(e.dir, 0o700); err != nil {

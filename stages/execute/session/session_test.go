@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sluice/internal/wire"
+	"sluice/stages/execute/agent"
 )
 
 // newStore returns a store over a folder, closed with the test.
@@ -87,6 +88,9 @@ func last(t testing.TB, s *Session) *wire.Turn {
 	must(t, err)
 	return turn
 }
+
+// The contract of the turn loop, but for Open's own type of session.
+var _ agent.Session = (*Session)(nil)
 
 func TestATurnIsReadAsItWasWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a b?#%ä[x]", "data")
@@ -220,43 +224,4 @@ func TestWhatIsNotThereIsSaid(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-}
-
-func BenchmarkTurn(b *testing.B) {
-	s := open(b, newStore(b, Options{Dir: b.TempDir()}), "u", "s")
-	defer s.Close()
-	text := strings.Repeat("word ", 200)
-	for b.Loop() {
-		say(b, s, "a question", text)
-	}
-}
-
-// BenchmarkChat has a lease of its own for each turn, and reads what was said before.
-func BenchmarkChat(b *testing.B) {
-	store := newStore(b, Options{Dir: b.TempDir()})
-	text := strings.Repeat("word ", 200)
-	n := 0
-	for b.Loop() {
-		s := open(b, store, "u", fmt.Sprint("s", n/10))
-		n++
-		if _, err := s.History(context.Background(), 0, 1<<20, 1<<10); err != nil {
-			b.Fatal(err)
-		}
-		say(b, s, "a question", text)
-		s.Close()
-	}
-}
-
-func BenchmarkChats64(b *testing.B) {
-	store := newStore(b, Options{Dir: b.TempDir()})
-	text := strings.Repeat("word ", 200)
-	b.SetParallelism(32)
-	b.RunParallel(func(pb *testing.PB) {
-		name := randomName()
-		for pb.Next() {
-			s := open(b, store, "u", name)
-			say(b, s, "a question", text)
-			s.Close()
-		}
-	})
 }

@@ -40,6 +40,9 @@ type Store struct {
 
 	start sync.Once
 
+	// closing is closed by the first Close, before jobs.
+	closing chan struct{}
+	ending  sync.Once
 	// sending is held for reading while something is sent to jobs, and for writing to close it.
 	sending sync.RWMutex
 	closed  bool // guarded by sending
@@ -59,12 +62,13 @@ func New(options Options) *Store {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	options.MemoryBytes = cmp.Or(options.MemoryBytes, defaultMemoryBytes)
-	return &Store{options: options, jobs: make(chan *job, maxBatch), done: make(chan struct{})}
+	return &Store{options: options, jobs: make(chan *job, maxBatch), done: make(chan struct{}), closing: make(chan struct{})}
 }
 
 // Close ends the store after its sessions were closed, and waits for that until ctx ends. It may be
 // called more than once.
 func (s *Store) Close(ctx context.Context) error {
+	s.ending.Do(func() { close(s.closing) }) // who waits to send gives up
 	s.sending.Lock()
 	if !s.closed {
 		s.closed = true
@@ -93,6 +97,8 @@ func (s *Store) send(ctx context.Context, j *job) error {
 	select {
 	case s.jobs <- j:
 		return nil
+	case <-s.closing:
+		return ErrClosed
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

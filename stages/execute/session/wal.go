@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // The header of a WAL file (https://www.sqlite.org/fileformat.html#the_write_ahead_log): eight words,
@@ -23,6 +24,12 @@ const (
 func checkWAL(path, engine string) (notices []string, err error) {
 	wal := path + "-wal"
 	good, err := isWAL(wal)
+	for range tries { // another engine may have been about to write the header
+		if !good && err == nil {
+			time.Sleep(lockInterval)
+			good, err = isWAL(wal)
+		}
+	}
 	if err != nil || good {
 		return nil, err
 	}

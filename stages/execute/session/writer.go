@@ -73,7 +73,7 @@ func (w *writer) end() {
 // renew keeps the leases of this engine's chats. What is left over from a release that failed goes
 // when no chat has a session.
 func (w *writer) renew() {
-	if w.base == nil || w.base.path == "" || w.options.Inspect {
+	if w.base == nil || w.base.path == "" || !w.engine.left {
 		return
 	}
 	renew := w.engine.dropLeases
