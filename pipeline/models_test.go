@@ -14,7 +14,8 @@ import (
 	"sluice/stages/execute"
 )
 
-// scriptedModels are servers that take a second to load and then stream what the chat's input says.
+// scriptedModels are servers that take a second to load and then stream what the chat's input says. What is
+// cancelled takes closeTime to end, so that a transcript can tell that the answer to the cancel comes first.
 type scriptedModels struct {
 	closed atomic.Int64
 	// close is called by Close.
@@ -24,7 +25,11 @@ type scriptedModels struct {
 // Acquire implements execute.Models.
 func (m *scriptedModels) Acquire(ctx context.Context, model string, phase func(wire.Phase)) (execute.Lease, error) {
 	phase(wire.PhaseModelLoad)
-	return scriptedLease{model}, pause(ctx, time.Second)
+	if err := pause(ctx, time.Second); err != nil {
+		time.Sleep(closeTime)
+		return nil, err
+	}
+	return scriptedLease{model}, nil
 }
 
 // Warm implements execute.Models.

@@ -109,15 +109,15 @@ func (f *fakeSessions) Open(ctx context.Context, user, session string, waiting f
 	key := user + "/" + session
 	f.mu.Lock()
 	f.opened = append(f.opened, key)
-	f.mu.Unlock()
-	if f.hold(key) {
+	if !f.held[key] {
+		f.held[key] = true
+		f.mu.Unlock()
 		return &fakeSession{sessions: f, key: key}, nil
 	}
-	waiting()
 	turn := make(chan struct{})
-	f.mu.Lock()
 	f.queue[key] = append(f.queue[key], turn)
 	f.mu.Unlock()
+	waiting()
 	select {
 	case <-turn:
 		return &fakeSession{sessions: f, key: key}, nil
