@@ -39,7 +39,22 @@ type realTools struct {
 	list []wire.Tool
 }
 
+// newRealTools returns tools whose servers are all ready.
 func newRealTools(t *testing.T, servers map[string]config.MCPServer) *realTools {
+	t.Helper()
+	r := newToolsOf(t, servers)
+	testkit.Until(t, "all servers are ready", func() bool {
+		var warnings []string
+		r.list, warnings = r.List(t.Context(), []string{"*"}, nil)
+		if text := strings.Join(warnings, "\n"); strings.Contains(text, "is not there") {
+			t.Fatal(text)
+		}
+		return len(warnings) == 0
+	})
+	return r
+}
+
+func newToolsOf(t *testing.T, servers map[string]config.MCPServer) *realTools {
 	t.Helper()
 	guardian, err := program()
 	if err != nil {
@@ -54,14 +69,6 @@ func newRealTools(t *testing.T, servers map[string]config.MCPServer) *realTools 
 			t.Error(err)
 		}
 		launcher.Close()
-	})
-	testkit.Until(t, "all servers are ready", func() bool {
-		var warnings []string
-		r.list, warnings = r.List(t.Context(), []string{"*"}, nil)
-		if text := strings.Join(warnings, "\n"); strings.Contains(text, "is not there") {
-			t.Fatal(text)
-		}
-		return len(warnings) == 0
 	})
 	return r
 }

@@ -43,6 +43,9 @@ type toolSpawner struct {
 
 // start implements tools.Options.Spawn.
 func (s toolSpawner) start(name string, server tools.Server) (tools.Process, error) {
+	if !isFolder(server.Dir) {
+		return nil, fmt.Errorf("its working directory %s is no folder; make it, or look at mcp_servers.%s.cwd", server.Dir, name)
+	}
 	path, err := findCommand(server.Command, server.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("%w; install it, or look at mcp_servers.%s.command", err, name)
@@ -53,9 +56,18 @@ func (s toolSpawner) start(name string, server tools.Server) (tools.Process, err
 	command := process.Command{Path: path, Args: server.Args, Env: toolEnvironment(os.LookupEnv, server.Env), Dir: server.Dir}
 	started, err := startTool(s.launcher, command, tail)
 	if err != nil {
-		return nil, fmt.Errorf("%s can't be started: %w; look at mcp_servers.%s (command, cwd)", path, err, name)
+		return nil, fmt.Errorf("%s can't be started: %w; look at mcp_servers.%s.command", path, err, name)
 	}
 	return started, nil
+}
+
+// isFolder reports whether a working directory is there. The empty one is ours.
+func isFolder(dir string) bool {
+	if dir == "" {
+		return true
+	}
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir()
 }
 
 // findCommand returns the path of a command: a bare name is looked up on PATH, a relative path belongs
