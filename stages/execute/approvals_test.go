@@ -1,7 +1,6 @@
 package execute
 
 import (
-	"errors"
 	"reflect"
 	"slices"
 	"testing"
@@ -168,28 +167,6 @@ func TestApproveOnceHoldsForOneCall(t *testing.T) {
 	})
 }
 
-// TestEndOfInputDenies what is pending, and what comes later isn't asked.
-func TestEndOfInputDenies(t *testing.T) {
-	asking(t, Options{}, func(w *world, tools *fakeTools) {
-		w.chat("call s__ask s__10s", "a")
-		w.chatWith("b", &wire.ChatParams{Agent: "assistant", Input: "call s__10s"})
-		w.after(time.Second)
-		w.out.taken()
-		w.DenyApprovals()
-		w.after(time.Second)
-		w.saying("1s a tool_done")
-		w.after(10 * time.Second)
-		w.settled("a", 1, wire.ToolDenied, wire.ToolOK)
-		w.settled("b", 0, wire.ToolOK)
-		w.chat("call s__ask", "c")
-		w.settled("c", 0, wire.ToolDenied)
-		w.approving("a", "call0", wire.DecisionOnce, false)
-		if done := w.out.done("c"); done == nil || done.Fault != nil {
-			t.Errorf("it ended with %+v", done)
-		}
-	})
-}
-
 // TestHostThatCantBeAsked has its tools denied at once, unless it approved of everything before.
 func TestHostThatCantBeAsked(t *testing.T) {
 	tools := &fakeTools{}
@@ -207,50 +184,6 @@ func TestHostThatCantBeAsked(t *testing.T) {
 	asking(t, Options{}, func(w *world, tools *fakeTools) {
 		w.chatWith("a", &wire.ChatParams{Input: "call s__ask", ApproveExecution: true})
 		w.settled("a", 0, wire.ToolOK)
-	})
-}
-
-// TestCancelSettlesApprovals: the chat ends within its second, and an answer comes too late.
-func TestCancelSettlesApprovals(t *testing.T) {
-	asking(t, Options{}, func(w *world, tools *fakeTools) {
-		w.chat("call s__ask", "a")
-		w.after(time.Second)
-		w.out.taken()
-		w.cancelled(w.cancelling("a"), "a")
-		w.saying("1s ask CancelDone", "1s a tool_done", "1s a cancelled")
-		w.settled("a", 1, wire.ToolCancelled)
-		w.approving("a", "call0", wire.DecisionOnce, false)
-		if len(tools.calls()) > 0 || len(w.approvals.pending) > 0 {
-			t.Errorf("%d questions are left", len(w.approvals.pending))
-		}
-	})
-}
-
-// TestDoneLeavesApprovalsToStop: a shutdown ends the input too, and what is pending is then cancelled, not
-// denied: it would be denied for ever in a turn that is resumed.
-func TestDoneLeavesApprovalsToStop(t *testing.T) {
-	asking(t, Options{}, func(w *world, tools *fakeTools) {
-		w.chat("call s__ask", "a")
-		w.Done(ErrShutdown)
-		w.after(time.Second)
-		w.settled("a", 1)
-		w.Stop(ErrShutdown)
-		w.Wait()
-		w.settled("a", 1, wire.ToolCancelled)
-	})
-}
-
-// TestStopSettlesApprovals, with nothing left over.
-func TestStopSettlesApprovals(t *testing.T) {
-	asking(t, Options{}, func(w *world, tools *fakeTools) {
-		w.chat("call s__ask s__ask2", "a", "b")
-		w.Stop(errors.New("a signal"))
-		w.Wait()
-		w.settled("a", 2, wire.ToolCancelled, wire.ToolCancelled)
-		w.settled("b", 2, wire.ToolCancelled, wire.ToolCancelled)
-		if len(w.approvals.pending) > 0 {
-			t.Errorf("%d questions are left", len(w.approvals.pending))
-		}
 	})
 }
 

@@ -18,12 +18,15 @@ func tool(name string) wire.Tool {
 	return wire.Tool{Name: name, Function: strings.ReplaceAll(name, "/", "__"), Description: "does it", Schema: `{"type":"object"}`}
 }
 
-// fakeTools are servers that take connect to be reached.
+// fakeTools are servers that take connect to be reached by the first List. With late the first one has
+// the warnings and no tools, the next one all tools and no warnings.
 type fakeTools struct {
 	world    *world
 	list     []wire.Tool
 	warnings []string
 	connect  time.Duration
+	late     bool
+	listed   int
 	big      string // what big returns
 	mu       sync.Mutex
 	running  int
@@ -33,9 +36,16 @@ type fakeTools struct {
 // List implements Tools.
 func (f *fakeTools) List(ctx context.Context, globs []string, waiting func()) ([]wire.Tool, []string) {
 	f.world.note("List %s", strings.Join(globs, " "))
-	if f.connect > 0 {
+	f.listed++
+	switch {
+	case f.listed > 1 && f.late:
+		return f.list, nil
+	case f.listed == 1 && f.connect > 0:
 		waiting()
 		_ = pause(ctx, f.connect)
+	}
+	if f.late {
+		return nil, f.warnings
 	}
 	return f.list, f.warnings
 }
