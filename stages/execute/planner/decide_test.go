@@ -22,7 +22,7 @@ var llama8 = ggufShape{vocab: 128256, embd: 4096, layers: 32, heads: 32, headsKV
 
 func decided(t testing.TB, shape ggufShape, hw *Hardware, r Request) (*Result, error) {
 	t.Helper()
-	file := inspected(t, shape.write(t, "model.gguf"))
+	file := shape.read(t)
 	result := &Result{Model: file.Model, Hardware: *hw}
 	return result, newDecider(file, hw, r, readArgs(r.Args)).fill(result)
 }
@@ -131,7 +131,7 @@ func checkPlan(t *testing.T, r *Result) {
 func TestLargest(t *testing.T) {
 	for _, gigabytes := range []float64{5.8, 6.2, 6.7, 7.3, 8.1, 9.9, 12.5} {
 		hw := machine(gigabytes)
-		file := inspected(t, llama8.write(t, "model.gguf"))
+		file := llama8.read(t)
 		d := newDecider(file, hw, Request{}, serverArgs{})
 		s, e, ok := d.decide()
 		if !ok {

@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // What the tests' files are made of: enum ggml_type and enum gguf_type of ggml's gguf.h.
@@ -93,7 +94,7 @@ func (s ggufShape) metadata() []pair {
 func (s ggufShape) tokenizer() []pair {
 	tokens, scores, kinds := make([]string, s.vocab), make([]float32, s.vocab), make([]int32, s.vocab)
 	for i := range tokens {
-		tokens[i], scores[i], kinds[i] = fmt.Sprintf("t%d", i), float32(-i), 1
+		tokens[i], scores[i], kinds[i] = "t"+strconv.Itoa(i), float32(-i), 1
 	}
 	if s.byteTokens {
 		copy(tokens, []string{"<unk>", "<s>", "</s>"})

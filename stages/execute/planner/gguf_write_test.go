@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -15,6 +16,21 @@ func (s ggufShape) write(t testing.TB, name string) string {
 	t.Helper()
 	return writeGGUF(t, filepath.Join(t.TempDir(), name), s.metadata(), s.tensors())
 }
+
+// read makes the file once and returns what is read from it.
+func (s ggufShape) read(t testing.TB) *File {
+	t.Helper()
+	key := fmt.Sprintf("%+v", s)
+	if file, found := read.Load(key); found {
+		return file.(*File)
+	}
+	file := inspected(t, s.write(t, "model.gguf"))
+	read.Store(key, file)
+	return file
+}
+
+// read holds what was read of each shape: files never change.
+var read sync.Map
 
 // writeGGUF writes a file whose tensors are a hole.
 func writeGGUF(t testing.TB, path string, metadata []pair, tensors []ggufMatrix) string {
@@ -90,8 +106,13 @@ func (b *ggufBuffer) number(values ...any) {
 	}
 }
 
+// length is number without reflection: a vocabulary has many.
+func (b *ggufBuffer) length(n int) {
+	b.Write(binary.LittleEndian.AppendUint64(b.AvailableBuffer(), uint64(n)))
+}
+
 func (b *ggufBuffer) text(s string) {
-	b.number(uint64(len(s)))
+	b.length(len(s))
 	b.WriteString(s)
 }
 
