@@ -1,7 +1,6 @@
 package execute
 
 import (
-	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -65,7 +64,7 @@ func (a asker) Needed(tool string) bool {
 }
 
 func (a asker) approval(tool string) approval {
-	return approval{cmp.Or(a.chat.params.UserID, defaultUser), a.chat.session, tool}
+	return approval{a.chat.user, a.chat.session, tool}
 }
 
 // Possible implements agent.Approvals. At the end of input no answer can come.

@@ -30,7 +30,7 @@ const (
 // acceptChat takes a chat in, or refuses it at once.
 func (e *Execute) acceptChat(r *wire.Request) {
 	c := &chat{id: wire.ID(strings.Clone(string(r.ID))), params: r.Params.(*wire.ChatParams), accepted: time.Now()}
-	c.session = cmp.Or(c.params.SessionID, randomHex(4))
+	c.user, c.session = cmp.Or(c.params.UserID, defaultUser), cmp.Or(c.params.SessionID, randomHex(4))
 	c.state.Store(stateWaiting)
 	c.ctx, c.cancel = context.WithCancelCause(e.ctx)
 	if fault := e.admit(c, r.Size); fault != nil {
@@ -67,6 +67,7 @@ func (e *Execute) admit(c *chat, size int) (fault *wire.Fault) {
 		e.chats.remove(c)
 		return overloaded()
 	}
+	c.arrival = e.arrivals.enter(sessionKey{c.user, c.session})
 	return nil
 }
 
@@ -74,6 +75,7 @@ func (e *Execute) admit(c *chat, size int) (fault *wire.Fault) {
 func (e *Execute) run(c *chat) {
 	defer c.cancel(nil)
 	defer e.queue.arrived(c.ticket)
+	defer e.arrivals.came(c.arrival)
 	t := turn{execute: e, chat: c, done: &wire.ChatDone{Stop: -1}}
 	t.fill()
 	err := t.wait()

@@ -71,6 +71,7 @@ type Execute struct {
 
 	running   sync.WaitGroup
 	queue     admission
+	arrivals  arrivals
 	chats     registry
 	answers   answers
 	approvals approvals

@@ -20,9 +20,11 @@ var errCancelled = errors.New("execute: cancelled by the host")
 type chat struct {
 	id         wire.ID
 	params     *wire.ChatParams
+	user       string // params.UserID, or the default one
 	session    string // params.SessionID, or a random one
 	agent      *Agent
 	ticket     *ticket
+	arrival    *arrival
 	accepted   time.Time
 	ctx        context.Context
 	cancel     context.CancelCauseFunc

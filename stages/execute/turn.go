@@ -1,7 +1,6 @@
 package execute
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -20,10 +19,10 @@ func (t *turn) run() error {
 			Name: c.agent.Name, SystemPrompt: c.agent.SystemPrompt, MaxSteps: max(c.agent.MaxSteps, 1),
 			MaxTokens: c.agent.MaxTokens, Temperature: c.agent.Temperature, Tools: c.agent.Tools,
 		},
-		UserID: cmp.Or(c.params.UserID, defaultUser), SessionID: c.session, TraceID: t.done.TraceID,
+		UserID: c.user, SessionID: c.session, TraceID: t.done.TraceID,
 		Input: c.params.Input, Resume: c.params.Resume,
 		MaxParseErrors: o.MaxParseErrors, ResultBytes: o.ToolResultBytes, ASCII: o.ASCII, CallIDs: c.extensions.Approval,
-		Model: t, Tools: o.Tools, Sessions: o.Sessions, Memory: o.Memory,
+		Model: t, Tools: o.Tools, Sessions: inOrder{o.Sessions, &t.execute.arrivals, c.arrival}, Memory: o.Memory,
 		Approvals: asker{&t.execute.approvals, c, c.extensions.Approval},
 		Event:     c.out.Event, Progress: t.progress,
 		Yield: func() { t.execute.queue.arrived(c.ticket) },
