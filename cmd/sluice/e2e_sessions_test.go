@@ -3,18 +3,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
-	"log"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -28,42 +21,17 @@ import (
 type shared struct {
 	t *testing.T
 	*fakellama.Server
-	url, data string
+	data string
 	// dir holds the newest engine's configuration.
 	dir string
 	// app are more entries of app, config is more configuration.
 	app, config string
-	healed      atomic.Bool
 }
 
 // newShared starts the server.
 func newShared(t *testing.T, config string) *shared {
 	t.Helper()
-	s := &shared{t: t, Server: fakellama.Start(t, fakellama.Options{Embeddings: true}), data: t.TempDir(), config: config}
-	target, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	transport := &http.Transport{DisableKeepAlives: true}
-	proxy := httptest.NewServer(&httputil.ReverseProxy{
-		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target); s.heal(r.Out) },
-		Transport: transport,
-		ErrorLog:  log.New(io.Discard, "", 0), // engines that are killed break off
-	})
-	t.Cleanup(proxy.Close)
-	s.url = proxy.URL
-	return s
-}
-
-// heal takes what makes the server hang out of a request once healed is set: a turn that is resumed has
-// the input that it had.
-func (s *shared) heal(r *http.Request) {
-	if !s.healed.Load() || r.Body == nil {
-		return
-	}
-	body, _ := io.ReadAll(r.Body)
-	body = bytes.ReplaceAll(body, []byte("hang="), []byte("hung="))
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	return &shared{t: t, Server: fakellama.Start(t, fakellama.Options{Embeddings: true}), data: t.TempDir(), config: config}
 }
 
 // start starts an engine.
@@ -71,7 +39,7 @@ func (s *shared) start(o host.Options) *host.Engine {
 	s.t.Helper()
 	s.dir = s.t.TempDir()
 	o.Dir = s.dir
-	return spawn(s.t, fmt.Sprintf("llama_server: {url: %q}\napp: {data_dir: %q%s}\n%s", s.url, s.data, s.app, s.config), o)
+	return spawn(s.t, fmt.Sprintf("llama_server: {url: %q}\napp: {data_dir: %q%s}\n%s", s.URL, s.data, s.app, s.config), o)
 }
 
 // sessions runs `sluice sessions` and returns what it prints.
@@ -237,10 +205,23 @@ func TestManyChatsWithSessions(t *testing.T) {
 			}
 			for i := range sessions {
 				turns := s.turns("u", numbered("s", i))
+				if engines == 1 && !slices.IsSorted(numbers(turns)) {
+					t.Errorf("session %d was not served in arrival order: %v", i, numbers(turns))
+				}
 				if len(turns) != chats/sessions || slices.ContainsFunc(turns, func(turn gjson.Result) bool { return turn.Get("status").Str != "done" }) {
 					t.Errorf("session %d has %d turns: %s", i, len(turns), turns)
 				}
 			}
 		})
 	}
+}
+
+// numbers are those that the chats of TestManyChatsWithSessions were sent with.
+func numbers(turns []gjson.Result) (list []int) {
+	for _, turn := range turns {
+		_, number, _ := strings.Cut(turn.Get("input").Str, "chat-")
+		n, _ := strconv.Atoi(number)
+		list = append(list, n)
+	}
+	return list
 }

@@ -80,11 +80,12 @@ func (s *toolServer) calls() []string {
 // release lets the calls of hold return.
 func (s *toolServer) release() { write(s.t, s.path("released"), "") }
 
-// wantCalls waits for calls and holds them to what is wanted.
+// wantCalls waits for calls and holds them to what is wanted, in any order: those of a step are made
+// side by side.
 func (s *toolServer) wantCalls(want ...string) {
 	s.t.Helper()
 	testkit.Until(s.t, "the calls are made", func() bool { return len(s.calls()) >= len(want) })
-	if got := s.calls(); !slices.Equal(got, want) {
+	if got := slices.Sorted(slices.Values(s.calls())); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
 		s.t.Errorf("the calls were %q, want %q", got, want)
 	}
 }

@@ -43,6 +43,7 @@ type Server struct {
 	mu       sync.Mutex
 	changed  *sync.Cond
 	loading  bool
+	healed   bool
 	active   int            // answers under way
 	most     int            // the most at once
 	asked    int            // requests of any kind
@@ -89,6 +90,9 @@ func (s *Server) close() {
 
 // Loaded ends the loading of the model.
 func (s *Server) Loaded() { s.set(func() { s.loading = false }) }
+
+// Heal ends the faults: scripts that steer some are answered as if they steered none.
+func (s *Server) Heal() { s.set(func() { s.healed = true }) }
 
 // WaitBusy waits until at least n answers are under way at once.
 func (s *Server) WaitBusy(n int) { s.wait(func() bool { return s.active >= n }) }
@@ -186,12 +190,16 @@ func (s *Server) slots(w http.ResponseWriter) {
 }
 
 func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
-	s.set(func() { s.active++; s.most = max(s.most, s.active) })
+	var healed bool
+	s.set(func() { s.active++; s.most = max(s.most, s.active); healed = s.healed })
 	answer := Answer{}
 	defer func() { s.set(func() { s.active--; s.finished = append(s.finished, answer) }) }()
 	body, _ := io.ReadAll(r.Body)
 	answer.Request = string(body)
 	script := scriptOf(body)
+	if healed {
+		script.status, script.fault = 0, ""
+	}
 	prompt, room := len(promptOf(body)), s.room(script)
 	switch {
 	case script.status != 0:
