@@ -18,11 +18,25 @@ const (
 	CodeInternal       Code = "internal_error"
 )
 
+// The codes that only JSON-RPC v1 has (section "Errors").
+const (
+	CodeAuthRequired     Code = "auth_required"
+	CodeAuthInvalid      Code = "auth_invalid"
+	CodeConfigInvalid    Code = "config_invalid"
+	CodeCredentialStore  Code = "credential_store_unavailable"
+	CodeNetwork          Code = "network_error"
+	CodeNotFound         Code = "not_found"
+	CodeProtocolMismatch Code = "protocol_mismatch"
+	CodeUsage            Code = "usage_error"
+)
+
 // Fault is how a request fails: a code for programs and a message for people that says what to do
 // next. A Fault never holds a secret.
 type Fault struct {
 	Code    Code
 	Message string
+	// Status is the HTTP status of the gateway's answer, for error.data.details; 0 when there is none.
+	Status int
 }
 
 // Error makes a Fault an error, so that it travels through ordinary returns.

@@ -3,19 +3,22 @@ package wire
 // TokenKind says what a piece of a model's stream is.
 type TokenKind uint8
 
-// The kinds of text that llama-server's deltas carry.
+// The kinds of text that llama-server's deltas carry, and what the gateway sends besides text.
 const (
 	TokenContent   TokenKind = iota + 1 // delta.content
 	TokenReasoning                      // delta.reasoning_content
+	TokenFrame                          // an event of chat/event that is no text
 )
 
-// Token is one piece of text of a model's stream.
+// Token is one piece of a model's stream: text, or an event of a gateway's stream.
 type Token struct {
 	Kind TokenKind
-	// Plain says that Raw is known to be printable ASCII without escapes.
+	// Plain says that Raw is known to be printable ASCII without escapes; it isn't set of a frame.
 	Plain bool
 	// Raw is the inside of the JSON string as it stood on the wire: escapes complete, UTF-8 not
-	// checked. Borrowed until the batch's Push returns.
+	// checked. Of a TokenFrame it is the event as a whole JSON object, such as {"kind":"end"}, which
+	// may hold white space and characters that no line of ours may: AppendObject writes it. Borrowed
+	// until the batch's Push returns.
 	Raw []byte
 }
 
