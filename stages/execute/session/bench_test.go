@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"sluice/internal/wire"
 )
 
 func BenchmarkTurn(b *testing.B) {
@@ -44,4 +46,20 @@ func BenchmarkChats64(b *testing.B) {
 			s.Close()
 		}
 	})
+}
+
+func BenchmarkLargeResult(b *testing.B) {
+	ctx := context.Background()
+	s := open(b, newStore(b, Options{Dir: b.TempDir()}), "u", "s")
+	defer s.Close()
+	turn := newTurn("large")
+	must(b, s.Begin(ctx, turn))
+	text := strings.Repeat("0123456789abcdef", 10<<20/16)
+	b.SetBytes(int64(len(text)))
+	n := 0
+	for b.Loop() {
+		must(b, s.SaveStep(ctx, turn.ID, &wire.TurnStep{Number: n, Calls: make([]wire.TurnCall, 1)}))
+		must(b, s.EndCall(ctx, turn.ID, n, 0, &wire.ToolResult{Status: wire.ToolOK, Text: text}))
+		n++
+	}
 }

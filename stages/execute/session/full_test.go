@@ -78,6 +78,7 @@ func TestAFullDisk(t *testing.T) {
 			if err := s.SaveStep(ctx, lost.ID, &wire.TurnStep{Text: "step"}); err == nil {
 				t.Error("stored on a full disk")
 			}
+			open(t, store, "u", "other").Close() // nobody hangs
 			room()
 			must(t, s.End(ctx, lost.ID, wire.TurnDone, "done"))
 			got := history(t, s)

@@ -20,6 +20,7 @@ type Session struct {
 	token    int64
 	notices  int      // how many notices of the store are older than the session
 	warnings []string // of its own
+	closed   bool
 
 	// turn is the one that runs, as far as the caller has told; nil when none does. Its ID is the
 	// caller's.
@@ -56,13 +57,17 @@ func (s *Store) Open(ctx context.Context, user, session string, waiting func()) 
 	s.mu.RLock()
 	opened := &Session{store: s, key: k, token: s.tokens.Add(1), notices: len(s.notices)}
 	s.mu.RUnlock()
-	err := opened.acquire(ctx, wait)
-	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrClosed)) {
+	err := told(ctx, opened.acquire(ctx, wait), unstorable, s.file())
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		s.queues.leave(k)
+		return nil, context.Cause(ctx)
+	case errors.Is(err, ErrClosed):
 		s.queues.leave(k)
 		return nil, err
-	}
-	if err != nil {
-		opened.warn(told(ctx, err, unstorable, s.file()).Error())
+	default:
+		opened.warn(err.Error())
 	}
 	return opened, nil
 }
@@ -99,8 +104,12 @@ func (s *Session) tryAcquire(ctx context.Context) error {
 	return err
 }
 
-// Close lets the next chat have the session.
+// Close lets the next chat have the session. It may be called more than once.
 func (s *Session) Close() {
+	if s.closed {
+		return
+	}
+	s.closed = true
 	if s.place.generation != 0 {
 		s.store.send(context.Background(), &job{done: make(chan error, 1), run: func(b *base) error {
 			return b.engine.dropLease(b.connection, s.key, s.token)
