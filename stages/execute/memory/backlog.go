@@ -15,7 +15,7 @@ const modelKept = 30 * 24 * time.Hour
 type backlog struct {
 	store       *store // that the rest is about; only compared
 	fileID      string
-	model       int64 // 0 until the first vectors told their length
+	model       int64 // 0 while it has no vectors
 	top, bottom int64 // entries of the journal
 }
 
@@ -61,26 +61,37 @@ func (x *Index) embedBatch(ctx context.Context, b *backlog) (more bool, err erro
 	if x.store == nil || x.store != b.store {
 		return true, nil
 	}
-	model, err := x.store.save(ctx, x.options.EmbeddingModel, next, vectors)
-	if err != nil {
+	if err := x.store.save(ctx, x.options.EmbeddingModel, next, vectors); err != nil {
 		return false, err
 	}
-	b.done(next, model)
+	b.done(next)
 	x.log.Debug("past turns got vectors", "turns", len(next.turns), "model", x.options.EmbeddingModel)
 	return true, nil
 }
 
-// done moves the marks behind a batch. Vectors of another length than before are another model's, for
-// which all begins anew.
-func (b *backlog) done(next batch, model int64) {
-	switch {
-	case model != 0 && model != b.model:
-		b.model, b.top, b.bottom = model, 0, 0
-	case next.fresh:
-		b.top = next.seqs[len(next.seqs)-1]
-	default:
-		b.bottom = next.seqs[len(next.seqs)-1]
+// done moves the marks behind a batch.
+func (b *backlog) done(next batch) {
+	if last := next.seqs[len(next.seqs)-1]; next.fresh {
+		b.top = last
+	} else {
+		b.bottom = last
 	}
+}
+
+// renew begins anew when the index, its sessions file or the model is another one.
+func (b *backlog) renew(ctx context.Context, s *store, name string, dimensions int) error {
+	fileID, seq, err := position(ctx, s.read)
+	if err != nil {
+		return err
+	}
+	model, err := s.modelInUse(ctx, name, dimensions)
+	if err != nil {
+		return err
+	}
+	if b.store != s || b.fileID != fileID || b.model != model || seq < b.top {
+		*b = backlog{store: s, fileID: fileID, model: model, top: seq, bottom: seq + 1}
+	}
+	return nil
 }
 
 // pending returns the next turns without vectors, with their texts: first those that came since, then
@@ -91,20 +102,10 @@ func (x *Index) pending(ctx context.Context, b *backlog) (batch, map[int64]strin
 	if x.store == nil || x.source == nil {
 		return batch{}, nil, nil
 	}
-	fileID, seq, err := position(ctx, x.store.read)
-	if err != nil {
+	if err := b.renew(ctx, x.store, x.options.EmbeddingModel, int(x.dimensions.Load())); err != nil {
 		return batch{}, nil, err
 	}
-	if b.store != x.store || b.fileID != fileID || seq < b.top {
-		*b = backlog{store: x.store, fileID: fileID}
-		if b.model, err = x.store.latestModel(ctx, x.options.EmbeddingModel); err != nil {
-			return batch{}, nil, err
-		}
-	}
-	if b.top == 0 {
-		b.top, b.bottom = seq, seq+1
-	}
-	next := batch{fileID: fileID, fresh: true}
+	next := batch{fileID: b.fileID, fresh: true}
 	if err := x.store.without(ctx, freshQuery, b.model, b.top, &next); err != nil {
 		return batch{}, nil, err
 	}
@@ -192,27 +193,32 @@ func (s *store) model(ctx context.Context, name string, dimensions int) (id int6
 	return id, err
 }
 
-// latestModel returns the number of the model that was last used under a name, 0 for none.
-func (s *store) latestModel(ctx context.Context, name string) (id int64, err error) {
+// modelInUse returns the number of a model, 0 when it has no vectors. While its dimensions aren't known
+// (0) it is the one that was last used under the name.
+func (s *store) modelInUse(ctx context.Context, name string, dimensions int) (id int64, err error) {
+	if dimensions > 0 {
+		return s.model(ctx, name, dimensions)
+	}
 	err = s.read.QueryRowContext(ctx, `SELECT coalesce((SELECT id FROM models WHERE name = ? ORDER BY used DESC, id DESC), 0)`, name).Scan(&id)
 	return id, err
 }
 
-// save stores the vectors of a batch and returns the number of their model, 0 when there are none.
-func (s *store) save(ctx context.Context, name string, next batch, vectors map[int64][]float32) (model int64, err error) {
+// save stores the vectors of a batch, unless the index is about another sessions file by now.
+func (s *store) save(ctx context.Context, name string, next batch, vectors map[int64][]float32) error {
 	dimensions := 0
 	for _, v := range vectors {
 		dimensions = max(dimensions, len(v))
 	}
 	if dimensions == 0 {
-		return 0, nil
+		return nil
 	}
-	return model, s.transact(ctx, func(tx *sql.Tx) error {
+	return s.transact(ctx, func(tx *sql.Tx) error {
 		fileID, _, err := position(ctx, tx)
 		if err != nil || fileID != next.fileID {
 			return err
 		}
-		if model, err = useModel(ctx, tx, name, dimensions); err != nil {
+		model, err := useModel(ctx, tx, name, dimensions)
+		if err != nil {
 			return err
 		}
 		for turn, v := range vectors {

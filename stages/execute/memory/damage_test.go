@@ -39,9 +39,7 @@ func overwrite(t *testing.T, path string, at int64, b []byte) {
 func built(t *testing.T) (s *sessions, needle int64) {
 	t.Helper()
 	s = newSessions(t, t.TempDir())
-	for range 200 {
-		s.turn("ada", "one", "hay "+string(noise(8)), strings.Repeat("straw hay ", 50))
-	}
+	s.many(200, `'hay ' || hex(randomblob(8))`, `'`+strings.Repeat("straw hay ", 50)+`'`)
 	needle = s.turn("ada", "one", "a needle", "")
 	x := open(t, Options{Dir: s.dir})
 	wantTurns(t, find(t, x, "ada", "two", "needle"), needle)

@@ -110,6 +110,7 @@ func (x *Index) embed(ctx context.Context, texts []string) ([][]float32, error) 
 		}
 		units[i] = normalise(v)
 	}
+	x.dimensions.Store(int64(len(vectors[0])))
 	return units, nil
 }
 

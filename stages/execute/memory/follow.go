@@ -83,7 +83,10 @@ func (s *store) apply(ctx context.Context, tx *sql.Tx, changes []change, fileID 
 	for i, c := range changes {
 		last[c.turn] = i
 	}
-	w := writer{tx: tx, users: map[string]int64{}}
+	w, err := newWriter(ctx, tx)
+	if err != nil {
+		return err
+	}
 	for i, c := range changes {
 		if last[c.turn] != i {
 			continue
@@ -92,15 +95,28 @@ func (s *store) apply(ctx context.Context, tx *sql.Tx, changes []change, fileID 
 			return err
 		}
 	}
-	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO meta VALUES ('file_id', ?), ('seq', ?)`, fileID, seq)
+	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO meta VALUES ('file_id', ?), ('seq', ?)`, fileID, seq)
 	return err
 }
 
-// writer writes turns in one transaction.
+// writer writes turns in one transaction, which closes its statements.
 type writer struct {
-	tx    *sql.Tx
-	users map[string]int64 // numbers that were looked up
-	text  []byte
+	tx                          *sql.Tx
+	insertDoc, insertWords, doc *sql.Stmt
+	users                       map[string]int64 // numbers that were looked up
+	text                        []byte
+}
+
+func newWriter(ctx context.Context, tx *sql.Tx) (w *writer, err error) {
+	w = &writer{tx: tx, users: map[string]int64{}}
+	if w.doc, err = tx.PrepareContext(ctx, `SELECT user FROM docs WHERE turn = ?`); err != nil {
+		return nil, err
+	}
+	if w.insertDoc, err = tx.PrepareContext(ctx, `INSERT INTO docs VALUES (?, ?, ?, ?)`); err != nil {
+		return nil, err
+	}
+	w.insertWords, err = tx.PrepareContext(ctx, `INSERT INTO words (rowid, input, response) VALUES (?, ?, ?)`)
+	return w, err
 }
 
 // change brings one turn up to date.
@@ -112,15 +128,14 @@ func (w *writer) change(ctx context.Context, c change) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.tx.ExecContext(ctx, `INSERT INTO docs VALUES (?, ?, ?, ?)`, c.turn, user, c.session, c.seq); err != nil {
+	if _, err := w.insertDoc.ExecContext(ctx, c.turn, user, c.session, c.seq); err != nil {
 		return err
 	}
 	mark := userMark(user)
 	w.text = appendIndexed(w.text[:0], mark, c.input)
 	input := len(w.text)
 	w.text = appendIndexed(w.text, mark, c.response)
-	_, err = w.tx.ExecContext(ctx, `INSERT INTO words (rowid, input, response) VALUES (?, ?, ?)`,
-		c.turn, string(w.text[:input]), string(w.text[input:]))
+	_, err = w.insertWords.ExecContext(ctx, c.turn, string(w.text[:input]), string(w.text[input:]))
 	return err
 }
 
@@ -130,7 +145,7 @@ func userMark(user int64) string { return strconv.FormatInt(user, 10) + ":" }
 // forget removes a turn, and its user's name with the last one.
 func (w *writer) forget(ctx context.Context, turn int64) error {
 	var user int64
-	err := w.tx.QueryRowContext(ctx, `DELETE FROM docs WHERE turn = ? RETURNING user`, turn).Scan(&user)
+	err := w.doc.QueryRowContext(ctx, turn).Scan(&user)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -139,6 +154,7 @@ func (w *writer) forget(ctx context.Context, turn int64) error {
 	}
 	clear(w.users)
 	for _, statement := range []string{
+		`DELETE FROM docs WHERE turn = ?1`,
 		`DELETE FROM words WHERE rowid = ?1`,
 		`DELETE FROM vectors WHERE turn = ?1`,
 		`DELETE FROM users WHERE id = ?2 AND NOT EXISTS (SELECT 1 FROM docs WHERE user = ?2)`,

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sluice/internal/wire"
@@ -65,7 +66,8 @@ type Index struct {
 	problem error        // why the last look at the journal failed; cleared by the next that doesn't
 	asides  int          // how often memory.db was set aside by this Index
 
-	signs signCache
+	signs      signCache
+	dimensions atomic.Int64 // of the last vector that came; 0 before the first
 }
 
 // New returns an Index. It opens nothing and starts nothing before the first Retrieve; the caller

@@ -8,9 +8,11 @@ import (
 
 const (
 	// rankedTurns is how many turns' words are ranked at most: about 1.5 µs each.
-	rankedTurns = 2000
+	rankedTurns = 1500
+	// windowTurns is how many of a user's newest turns are searched for common words.
+	windowTurns = 1000
 	rareTerms   = 16 // words of the first search at most
-	commonTerms = 4  // words of the second at most; FTS5's bm25 counts all turns that hold each
+	commonTerms = 3  // words of the second at most; FTS5's bm25 counts all turns that hold each
 )
 
 // counted is a term with the number of turns that hold it, as far as they were counted.

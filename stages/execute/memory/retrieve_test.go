@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -177,21 +176,27 @@ func TestUsersNeverSeeEachOthers(t *testing.T) {
 	}
 	x := open(t, Options{Dir: dir, TopK: 100, Embed: embed, EmbeddingModel: "m"})
 	found := 0
-	for round := range 400 {
-		one := stored{users[random.IntN(len(users))], names[random.IntN(len(names))]}
-		turns[s.turn(one.user, one.session, text(8), text(20))] = one
-		if round%7 == 0 {
+	for round := range 60 {
+		s.exec(`BEGIN`)
+		for range 8 {
+			one := stored{users[random.IntN(len(users))], names[random.IntN(len(names))]}
+			turns[s.turn(one.user, one.session, text(8), text(20))] = one
+		}
+		s.exec(`COMMIT`)
+		if round%3 == 0 {
 			for turn := range turns {
 				s.delete(turn)
 				delete(turns, turn)
 				break
 			}
 		}
-		asking := stored{users[random.IntN(len(users))], names[random.IntN(len(names))]}
-		for _, turn := range find(t, x, asking.user, asking.session, text(5)) {
-			found++
-			if of, ok := turns[turn]; !ok || of.user != asking.user || of.session == asking.session {
-				t.Fatalf("%+v was given turn %d of %+v (stored: %v)", asking, turn, of, ok)
+		for range 3 {
+			asking := stored{users[random.IntN(len(users))], names[random.IntN(len(names))]}
+			for _, turn := range find(t, x, asking.user, asking.session, text(5)) {
+				found++
+				if of, ok := turns[turn]; !ok || of.user != asking.user || of.session == asking.session {
+					t.Fatalf("%+v was given turn %d of %+v (stored: %v)", asking, turn, of, ok)
+				}
 			}
 		}
 	}
@@ -224,13 +229,9 @@ func TestSnippetsAndIndexAreBounded(t *testing.T) {
 func TestCommonWords(t *testing.T) {
 	dir := t.TempDir()
 	s := newSessions(t, dir)
-	s.exec(`BEGIN`)
 	rare := s.turn("ada", "one", "the needle", "")
-	for i := range rankedTurns + 100 {
-		s.turn("ada", "one", fmt.Sprintf("the hay number %d", i), "")
-	}
+	s.many(rankedTurns+100, `'the hay number ' || i`, `''`)
 	newest := s.turn("ada", "one", "hay the", "the hay")
-	s.exec(`COMMIT`)
 	x := open(t, Options{Dir: dir, TopK: 2})
 	wantTurns(t, find(t, x, "ada", "two", "the needle"), rare, newest)
 	if got := find(t, x, "ada", "two", "the hay"); len(got) != 2 || got[0] != newest {

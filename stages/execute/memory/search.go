@@ -85,7 +85,7 @@ func (s *store) user(ctx context.Context, name string) (id int64, ok bool, err e
 // search returns the turns that fit best, best first: by the rare words, and when those bring fewer
 // than enough, by the common ones among the newest turns.
 func (s *store) search(ctx context.Context, user int64, session string, terms []term, enough int) ([]int64, error) {
-	all, err := s.count(ctx, user, terms, 0)
+	all, err := s.count(ctx, user, terms)
 	if err != nil {
 		return nil, err
 	}
@@ -108,36 +108,46 @@ const windowQuery = `SELECT turn FROM docs WHERE user = ? ORDER BY turn DESC LIM
 // newest searches for the rarest of common words in the user's newest turns.
 func (s *store) newest(ctx context.Context, user int64, session string, common []counted) ([]int64, error) {
 	var after int64
-	err := s.findWindow.QueryRowContext(ctx, user, rankedTurns).Scan(&after)
+	err := s.findWindow.QueryRowContext(ctx, user, windowTurns).Scan(&after)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, err
 	}
-	terms := make([]term, len(common))
 	for i, c := range common {
-		terms[i] = c.term
+		word := match(userMark(user), c)
+		n, known := s.common.get(word)
+		if !known {
+			if n, err = s.countOne(ctx, word, after); err != nil {
+				return nil, err
+			}
+			s.common.put(word, n)
+		}
+		common[i].turns = n
 	}
-	here, err := s.count(ctx, user, terms, after)
-	if err != nil {
-		return nil, err
-	}
-	rare, others := choose(here)
+	rare, others := choose(common)
 	rarest := append(rare, others...)
 	return s.turns(ctx, user, session, rarest[:min(len(rarest), commonTerms)], after)
 }
 
-const countQuery = `SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? AND rowid > ? LIMIT ?)`
-
-// count counts the turns after one that hold each term, up to one more than are ranked.
-func (s *store) count(ctx context.Context, user int64, terms []term, after int64) ([]counted, error) {
-	list := make([]counted, len(terms))
+// count counts the turns that hold each term, up to one more than are ranked.
+func (s *store) count(ctx context.Context, user int64, terms []term) (list []counted, err error) {
+	list = make([]counted, len(terms))
 	for i, t := range terms {
-		list[i].term = t
-		err := s.countWords.QueryRowContext(ctx, match(userMark(user), t), after, rankedTurns+1).Scan(&list[i].turns)
-		if err != nil {
-			return nil, err
+		word, n := match(userMark(user), t), rankedTurns+1
+		if _, common := s.common.get(word); !common {
+			if n, err = s.countOne(ctx, word, 0); err != nil {
+				return nil, err
+			}
 		}
+		list[i] = counted{t, n}
 	}
 	return list, nil
+}
+
+const countQuery = `SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? AND rowid > ? LIMIT ?)`
+
+func (s *store) countOne(ctx context.Context, word string, after int64) (n int, err error) {
+	err = s.countWords.QueryRowContext(ctx, word, after, rankedTurns+1).Scan(&n)
+	return n, err
 }
 
 // turnsQuery ranks by FTS5's BM25 (k1 1.2, b 0.75); a word of the input weighs as much as two of the

@@ -205,7 +205,7 @@ func (t *signTable) remove(ids []int64, found map[int64]bool) {
 
 const rescoreQuery = `SELECT id, turn, vector FROM vectors WHERE id IN (SELECT value FROM json_each(?))`
 
-// rescore returns the cosines of the vectors that are still there, and which were.
+// rescore returns the cosines above 0 of the vectors that are still there, and which were.
 func (s *store) rescore(ctx context.Context, ids []int64, v []float32) (list []scored, found map[int64]bool, err error) {
 	wanted, err := json.Marshal(ids)
 	if err != nil {
@@ -224,7 +224,7 @@ func (s *store) rescore(ctx context.Context, ids []int64, v []float32) (list []s
 			return nil, nil, err
 		}
 		found[id] = true
-		if product, ok := cosine(v, encoded); ok {
+		if product, ok := cosine(v, encoded); ok && product > 0 {
 			list = append(list, scored{turn, product})
 		}
 	}

@@ -43,6 +43,8 @@ type store struct {
 	info   os.FileInfo
 	memory bool // not in a file
 
+	common commonWords
+
 	countWords, findTurns, findWindow *sql.Stmt // of read, closed with it
 }
 

@@ -32,16 +32,21 @@ type sessions struct {
 
 func newSessions(t testing.TB, dir string) *sessions {
 	t.Helper()
+	s := openSessions(t, dir)
+	s.exec(sessionsSchema)
+	s.exec(`INSERT INTO meta VALUES ('file_id', ?)`, fmt.Sprint(time.Now().UnixNano()))
+	return s
+}
+
+func openSessions(t testing.TB, dir string) *sessions {
+	t.Helper()
 	db, err := sql.Open("sqlite", dsn(filepath.Join(dir, "sessions.db"))+"?_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)")
 	if err != nil {
 		t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })
-	s := &sessions{t, dir, db}
-	s.exec(sessionsSchema)
-	s.exec(`INSERT INTO meta VALUES ('file_id', ?)`, fmt.Sprint(time.Now().UnixNano()))
-	return s
+	return &sessions{t, dir, db}
 }
 
 func (s *sessions) exec(query string, args ...any) int64 {
@@ -66,6 +71,16 @@ func (s *sessions) turnAs(status wire.TurnStatus, user, session, input, response
 		user, session, input, response, status)
 	s.exec(`INSERT INTO journal (turn_id, deleted) VALUES (?, 0)`, id)
 	return id
+}
+
+// many stores n turns of ada's session one at once; the texts are SQL, in which i counts.
+func (s *sessions) many(n int, input, response string) {
+	s.t.Helper()
+	s.exec(`WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < ?)
+		INSERT INTO turns (user_id, session_id, input, response, status, started)
+		SELECT 'ada', 'one', `+input+`, `+response+`, 'done', 1700000000123 + i FROM c`, n)
+	s.exec(`INSERT INTO journal (turn_id, deleted) SELECT id, 0 FROM turns
+		WHERE id > (SELECT coalesce(max(turn_id), 0) FROM journal) ORDER BY id`)
 }
 
 func (s *sessions) delete(turn int64) {

@@ -1,0 +1,31 @@
+package memory
+
+import "sync"
+
+// commonKept is how many words are kept; when there are more, all are counted again.
+const commonKept = 8192
+
+// commonWords keeps which words of which users were found to be common, and how many of the newest
+// turns held them then. Such a word stays common, near enough: what is kept only decides which words
+// are looked for.
+type commonWords struct {
+	mutex sync.Mutex // guards turns
+	turns map[string]int
+}
+
+// get returns what is kept of a word in the form of match.
+func (c *commonWords) get(word string) (turns int, ok bool) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	turns, ok = c.turns[word]
+	return turns, ok
+}
+
+func (c *commonWords) put(word string, turns int) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.turns == nil || len(c.turns) >= commonKept {
+		c.turns = map[string]int{}
+	}
+	c.turns[word] = turns
+}
