@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -90,6 +91,19 @@ func (s *toolServer) wantCalls(want ...string) {
 	}
 }
 
+// wantGone waits until no process of the server is left.
+func (s *toolServer) wantGone() {
+	s.t.Helper()
+	text, err := os.ReadFile(s.path("pids"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for line := range lines(string(text)) {
+		pid, _ := strconv.Atoi(line)
+		testkit.Until(s.t, "the tool server is gone", func() bool { return !runs(pid) })
+	}
+}
+
 func lines(text string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for line := range strings.Lines(text) {
@@ -113,6 +127,7 @@ type (
 // runToolServer serves stdin and stdout.
 func runToolServer(folder, habits string) {
 	s := noting{folder}
+	_ = s.note("pids", os.Getpid())
 	if strings.Contains(habits, habitStubborn) {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	}
@@ -153,13 +168,19 @@ func runToolServer(folder, habits string) {
 type noting struct{ folder string }
 
 func (n noting) answer(call, text string) (*mcp.CallToolResult, any, error) {
-	file, err := os.OpenFile(filepath.Join(n.folder, "calls"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer file.Close()
-	if _, err := fmt.Fprintln(file, call); err != nil {
+	if err := n.note("calls", call); err != nil {
 		return nil, nil, err
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, nil
+}
+
+// note adds a line to a file.
+func (n noting) note(name string, line any) error {
+	file, err := os.OpenFile(filepath.Join(n.folder, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = fmt.Fprintln(file, line)
+	return err
 }

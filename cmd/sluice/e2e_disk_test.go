@@ -1,0 +1,213 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sluice/internal/testkit/fakellama"
+	"sluice/internal/testkit/host"
+)
+
+// answered sends a chat and wants its whole answer; its warnings are told.
+func answered(t *testing.T, e *host.Engine, id, input string) []string {
+	t.Helper()
+	say(e, id, "u", "s", input)
+	var warnings []string
+	for _, w := range wantWhole(t, e, id, fakellama.Text(input)).Get("warnings").Array() {
+		warnings = append(warnings, w.Str)
+	}
+	return warnings
+}
+
+// wantTold wants one of the warnings to say all of these words.
+func wantTold(t *testing.T, warnings []string, words ...string) {
+	t.Helper()
+	for _, warning := range warnings {
+		missing := 0
+		for _, word := range words {
+			if !strings.Contains(warning, word) {
+				missing++
+			}
+		}
+		if missing == 0 {
+			return
+		}
+	}
+	t.Errorf("no warning says %q: %q", words, warnings)
+}
+
+// A disk that is full is told in each chat, which is answered; once there is room, turns are stored again.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	s := newShared(t, "")
+	dir, ok := smallDisk(t)
+	if !ok {
+		t.Skip("no file system can be made here: TestFileThatMayNotGrow has the same from a limit")
+	}
+	s.data = dir
+	e := s.start(host.Options{})
+	if warnings := answered(t, e, "before", "n=1"); len(warnings) > 0 {
+		t.Errorf("the warnings are %q", warnings)
+	}
+	filler := filepath.Join(dir, "filler")
+	if err := os.WriteFile(filler, make([]byte, 2<<20), 0o600); err == nil {
+		t.Fatal("the disk is not small")
+	}
+	// SQLite has some room left within its files.
+	for i := 0; ; i++ {
+		if warnings := answered(t, e, numbered("full", i), "n=100 size=100"); len(warnings) > 0 {
+			wantTold(t, warnings, "disk", "full", "free some space")
+			break
+		}
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	if warnings := answered(t, e, "after", "n=2"); len(warnings) > 0 {
+		t.Errorf("the warnings are %q", warnings)
+	}
+	turns := s.turns("u", "s")
+	if last := turns[len(turns)-1]; last.Get("input").Str != "n=2" || last.Get("status").Str != "done" {
+		t.Errorf("stored is %s", last.Raw)
+	}
+	wantEnd(t, e, nil)
+}
+
+// limited starts the engine where no file may have more than 200 KiB.
+func (s *shared) limited() *host.Engine {
+	s.t.Helper()
+	script := filepath.Join(s.t.TempDir(), "limited")
+	write(s.t, script, fmt.Sprintf("#!/bin/sh\nulimit -f 400\nexec %q \"$@\"\n", built(s.t)))
+	return s.start(host.Options{Path: script})
+}
+
+func TestFileThatMayNotGrow(t *testing.T) {
+	t.Parallel()
+	s := newShared(t, "")
+	e := s.limited()
+	stored := 0
+	for ; ; stored++ {
+		if warnings := answered(t, e, numbered("c", stored), "n=100 size=100"); len(warnings) > 0 {
+			wantTold(t, warnings, "not stored", s.data)
+			break
+		}
+	}
+	wantEnd(t, e, nil)
+	e = s.start(host.Options{})
+	if warnings := answered(t, e, "after", "n=1"); len(warnings) > 0 {
+		t.Errorf("the warnings are %q", warnings)
+	}
+	if turns := s.turns("u", "s"); len(turns) < stored+1 {
+		t.Errorf("%d turns are stored, not %d", len(turns), stored+1)
+	}
+	wantEnd(t, e, nil)
+}
+
+// A folder that can't be written is told, and names what to do.
+func TestFolderThatCannotBeWritten(t *testing.T) {
+	folders := map[string]func(t *testing.T) string{
+		"below a file": func(t *testing.T) string {
+			file := filepath.Join(t.TempDir(), "file")
+			write(t, file, "")
+			return filepath.Join(file, "data")
+		},
+		"read only": func(t *testing.T) string {
+			if dir, ok := readOnlyDisk(t); ok {
+				return dir
+			}
+			dir := t.TempDir()
+			if err := os.Chmod(dir, 0o500); err != nil {
+				t.Fatal(err)
+			}
+			if os.Getuid() == 0 {
+				t.Skip("root may write to any folder")
+			}
+			return dir
+		},
+	}
+	for name, folder := range folders {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShared(t, "")
+			s.data = folder(t)
+			e := s.start(host.Options{})
+			wantTold(t, answered(t, e, "c", "n=3"), "app.data_dir", s.data)
+			answered(t, e, "d", "n=2")
+			if got := conversation(s.newest(2)); got != "user:n=3|assistant: w0 w1 w2|user:n=2|" {
+				t.Errorf("the session is not kept in memory: the model was sent %q", got)
+			}
+			wantEnd(t, e, nil)
+		})
+	}
+}
+
+// database is the file of sessions.
+func (s *shared) database() string { return filepath.Join(s.data, "sessions.db") }
+
+// A file that is no database is set aside as it is.
+func TestDamagedSessions(t *testing.T) {
+	t.Parallel()
+	s := newShared(t, "")
+	garbage := bytes.Repeat([]byte("no database "), 5000)
+	if err := os.WriteFile(s.database(), garbage, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := s.start(host.Options{})
+	warnings := answered(t, e, "c", "n=3")
+	aside, _ := filepath.Glob(s.database() + ".damaged-*")
+	if len(aside) != 1 {
+		t.Fatalf("set aside are %q", aside)
+	}
+	if kept, _ := os.ReadFile(aside[0]); !bytes.Equal(kept, garbage) {
+		t.Errorf("what was set aside has %d bytes", len(kept))
+	}
+	wantTold(t, warnings, filepath.Base(aside[0]))
+	if turns := s.turns("u", "s"); len(turns) != 1 || turns[0].Get("status").Str != "done" {
+		t.Errorf("stored are %s", turns)
+	}
+	if warnings := answered(t, e, "d", "n=1"); len(warnings) > 0 {
+		t.Errorf("it is told again: %q", warnings)
+	}
+	wantEnd(t, e, nil)
+}
+
+// A file of a newer version is left as it is.
+func TestSessionsOfANewerVersion(t *testing.T) {
+	t.Parallel()
+	s := newShared(t, "")
+	e := s.start(host.Options{})
+	answered(t, e, "c", "n=3")
+	wantEnd(t, e, nil)
+	s.setVersion(1000)
+	before, err := os.ReadFile(s.database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e = s.start(host.Options{})
+	wantTold(t, answered(t, e, "d", "n=2"), "newer version", s.data)
+	wantEnd(t, e, nil)
+	if after, _ := os.ReadFile(s.database()); !bytes.Equal(after, before) {
+		t.Error("the file was changed")
+	}
+}
+
+func (s *shared) setVersion(version int) {
+	s.t.Helper()
+	db, err := sql.Open("sqlite", s.database())
+	if err == nil {
+		_, err = db.Exec(fmt.Sprintf("PRAGMA user_version=%d", version))
+	}
+	if err == nil {
+		err = db.Close()
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
