@@ -112,6 +112,7 @@ func TestFaults(t *testing.T) {
 		{"app: {tool_result_bytes: 0}\n", "1: app.tool_result_bytes: must be at least 1"},
 		{"app: {data_dir: \"a\\0b\"}\n", "1: app.data_dir: must not hold a NUL character"},
 		{"memory: {top_k: 0}\n", "1: memory.top_k: must be at least 1"},
+		{"memory:\n  embedding_model: e\n", "2: memory.embedding_model: must be the name of one of the models"},
 		{"input: {max_line_bytes: 0}\n", "1: input.max_line_bytes: must be at least 1"},
 		{"input: {max_pending_requests: 0}\n", "1: input.max_pending_requests: must be at least 1"},
 		{"input: {max_pending_bytes: 0}\n", "1: input.max_pending_bytes: must be at least 1"},

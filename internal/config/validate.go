@@ -20,7 +20,7 @@ type check struct {
 func (l *loading) validate() error {
 	c := &l.loaded.Config
 	rules := slices.Concat(c.LlamaServer.checks(), c.modelChecks(), c.agentChecks(), c.mcpChecks(),
-		c.App.checks(), c.Memory.checks(), c.Input.checks(), c.Output.checks(), c.Log.checks(), c.Debug.checks())
+		c.App.checks(), c.memoryChecks(), c.Input.checks(), c.Output.checks(), c.Log.checks(), c.Debug.checks())
 	for _, rule := range rules {
 		if !rule.ok {
 			return l.fault(rule)
@@ -120,8 +120,13 @@ func (a App) checks() []check {
 	}
 }
 
-func (m Memory) checks() []check {
-	return []check{atLeast("memory.top_k", m.TopK, 1)}
+func (c *Config) memoryChecks() []check {
+	model := c.Memory.EmbeddingModel
+	known := slices.ContainsFunc(c.Models, func(m Model) bool { return m.Name == model })
+	return []check{
+		atLeast("memory.top_k", c.Memory.TopK, 1),
+		{"memory.embedding_model", model == "" || known || c.LlamaServer.URL != "", "must be the name of one of the models"},
+	}
 }
 
 func (i Input) checks() []check {
