@@ -1,0 +1,47 @@
+package keychain
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// childVariable makes this test binary a program that uses the real keychain: the connection to the
+// session bus is the whole process's, so each test has one of its own.
+const childVariable = "SLUICE_KEYCHAIN_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		os.Exit(child(os.Args[1:]))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// answer is what the child prints.
+type answer struct {
+	Value string
+	Found bool
+	Error string
+}
+
+func child(args []string) int {
+	k, a := New(Options{}), answer{}
+	var err error
+	switch args[0] {
+	case "get":
+		a.Value, a.Found, err = k.Get(nothing, args[1])
+	case "set":
+		err = k.Set(nothing, args[1], args[2])
+	case "delete":
+		err = k.Delete(nothing, args[1])
+	}
+	if err != nil {
+		a.Error = err.Error()
+	}
+	if json.NewEncoder(os.Stdout).Encode(a) != nil {
+		return 1
+	}
+	return 0
+}
