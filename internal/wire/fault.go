@@ -28,6 +28,8 @@ const (
 	CodeNotFound         Code = "not_found"
 	CodeProtocolMismatch Code = "protocol_mismatch"
 	CodeUsage            Code = "usage_error"
+
+	CodeLocalToolsDisabled Code = "local_tools_disabled"
 )
 
 // Fault is how a request fails: a code for programs and a message for people that says what to do

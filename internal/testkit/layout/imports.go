@@ -44,6 +44,7 @@ var rules = []rule{
 	{"stages/execute/agent/toolcall", []string{wire}, []string{gjson}},
 	{"stages/execute/memory", []string{wire}, []string{sqlite}},
 	{"stages/execute/planner", []string{wire}, []string{"*"}},
+	{"stages/execute/profile", []string{wire}, []string{system}},
 	{"stages/execute/session", []string{wire}, []string{sqlite, system}},
 	{"stages/execute/tools", []string{wire}, []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go"}},
 
