@@ -74,10 +74,11 @@ func (s *server) await(ctx context.Context) (*life, wire.ToolResult) {
 		return nil, cancelled()
 	}
 	fault, wait := s.down()
+	again := ""
 	if wait > 0 {
-		fault += fmt.Sprintf(". It is tried again in %s", wait.Round(time.Second))
+		again = fmt.Sprintf(" (it is tried again in %s)", wait.Round(time.Second))
 	}
-	return nil, failure(true, "MCP server %q is not there: %s", s.name, fault)
+	return nil, failure(true, "MCP server %q is not there%s: %s", s.name, again, fault)
 }
 
 // answer is what came of a call.

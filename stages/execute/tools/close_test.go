@@ -2,8 +2,12 @@ package tools
 
 import (
 	"context"
+	"math/rand/v2"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"sluice/internal/testkit"
 	"sluice/internal/wire"
@@ -48,4 +52,31 @@ func TestCloseAtOnce(t *testing.T) {
 	if err := w.Close(ctx); err != nil {
 		t.Error(err)
 	}
+}
+
+// Whatever happens at once, every call ends in one of the known ways and Close leaves nothing behind.
+func TestStorm(t *testing.T) {
+	w := newWorld(t, Options{Servers: scripted("a: dies in a call", "b: changes", "c: noise")})
+	w.list()
+	known := map[wire.ToolStatus]bool{wire.ToolOK: true, wire.ToolError: true, wire.ToolCancelled: true}
+	var all sync.WaitGroup
+	var made atomic.Int32
+	for seed := range 8 {
+		random := rand.New(rand.NewPCG(1, uint64(seed)))
+		all.Go(func() {
+			for range 40 {
+				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(random.IntN(20))*time.Millisecond)
+				name := []string{"a/echo", "a/die", "a/hang", "b/grow", "b/hang", "c/echo", "c/nothing"}[random.IntN(7)]
+				if result := w.Call(ctx, name, `{"text":"x"}`); !known[result.Status] || result.Status != wire.ToolOK && result.Text == "" {
+					t.Errorf("%s: got %+v", name, result)
+				}
+				w.List(ctx, []string{"*"}, nil)
+				cancel()
+				made.Add(1)
+			}
+		})
+	}
+	testkit.Until(t, "half of it has happened", func() bool { return made.Load() >= 160 })
+	w.close()
+	all.Wait()
 }

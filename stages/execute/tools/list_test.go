@@ -130,7 +130,7 @@ func TestListTriesAgain(t *testing.T) {
 			if starts != i+1 {
 				t.Fatalf("%d starts before the wait of %d s was over", starts, wait)
 			}
-			wantIn(t, w.Call(t.Context(), "x/echo", "{}").Text, fmt.Sprintf("no, %d", i+1), "It is tried again in")
+			wantIn(t, w.Call(t.Context(), "x/echo", "{}").Text, fmt.Sprintf("no, %d", i+1), "(it is tried again in ")
 			time.Sleep(1)
 		}
 		w.list()

@@ -109,12 +109,7 @@ func (r *remote) RoundTrip(request *http.Request) (*http.Response, error) {
 	stop := context.AfterFunc(r.ctx, cancel)
 	done := func() { stop(); cancel() }
 	request = request.Clone(ctx)
-	for name, value := range r.headers {
-		request.Header.Set(name, value)
-	}
-	if host := request.Header.Get("Host"); host != "" {
-		request.Host = host
-	}
+	r.addHeaders(request)
 	switch request.Method {
 	case http.MethodGet:
 		return r.listen(request, done), nil
@@ -129,6 +124,19 @@ func (r *remote) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	response.Body = &body{ReadCloser: response.Body, left: limitOf(response), done: done}
 	return response, nil
+}
+
+// addHeaders adds the configured headers, which are for the endpoint's host alone.
+func (r *remote) addHeaders(request *http.Request) {
+	if request.URL.Host != r.endpoint.Host {
+		return
+	}
+	for name, value := range r.headers {
+		request.Header.Set(name, value)
+	}
+	if host := request.Header.Get("Host"); host != "" {
+		request.Host = host
+	}
 }
 
 // send makes a request and tells errors apart. It marks a call as sent unless it surely wasn't.

@@ -75,7 +75,8 @@ type walk struct {
 func (w *walk) all(node any, depth int) bool {
 	switch node := node.(type) {
 	case map[string]any:
-		if !w.apply(node, depth) {
+		// Within a schema that has an address of its own, references start there.
+		if _, addressed := node["$id"].(string); addressed && depth > 0 || !w.apply(node, depth) {
 			return false
 		}
 		for _, child := range node {

@@ -23,6 +23,7 @@ func TestSchemaCheck(t *testing.T) {
 		"dynamic":       {`{"type":"object","properties":{"a":{"$dynamicRef":"#x"}}}`, `{"a":1}`, ""},
 		"elsewhere":     {`{"type":"object","$ref":"https://example.com/schema"}`, `{}`, ""},
 		"nowhere":       {`{"type":"object","$ref":"#/$defs/a"}`, `{}`, ""},
+		"addressed":     {`{"type":"object","$ref":"https://x/a","$defs":{"b":{},"c":{"$id":"https://x/a","allOf":[{"$ref":"#/$defs/b"}],"$defs":{"b":{"$ref":"#"}}}}}`, `{}`, ""},
 		"exponential":   {exponential(40), `{}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,4 +45,19 @@ func exponential(depth int) string {
 		text.WriteString(`"` + strings.Repeat("a", i+1) + `":{"allOf":[` + reference + "," + reference + "]},")
 	}
 	return text.String() + `"` + strings.Repeat("a", depth+1) + `":{}}}`
+}
+
+// Whatever a server calls a schema and a model arguments, checking ends and doesn't panic.
+func FuzzSchema(f *testing.F) {
+	for _, text := range []string{
+		`{}`, `{"$ref":"#"}`, `{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"type":["object"],"required":5}`, exponential(3),
+		`{"type":"object","patternProperties":{"^a":{"minimum":1}},"dependentSchemas":{"a":{"not":{}}}}`,
+		`{"$id":"x","$anchor":"y","items":[{},true],"if":{"const":null},"then":false,"unevaluatedProperties":{"$ref":"#/items"}}`,
+	} {
+		f.Add(text, `{"a":{"a":[1,null,"x"]},"b":1e300}`)
+	}
+	f.Fuzz(func(t *testing.T, text, args string) {
+		s := &schema{text: text}
+		_ = s.check(args)
+	})
 }

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -31,7 +32,7 @@ func newWorld(t *testing.T, o Options) *world {
 	o.Match, o.Version = config.MatchGlob, "test"
 	o.Logger = slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if o.Spawn == nil {
-		o.Spawn = spawnScript
+		o.Spawn, o.Patience = spawnScript, cmp.Or(o.Patience, time.Minute) // a busy machine is no fault
 	}
 	w.Manager = New(o)
 	t.Cleanup(w.close)
