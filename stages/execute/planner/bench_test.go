@@ -71,3 +71,13 @@ func BenchmarkPlanMostLayers(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkInspectHostile reads the file that takes longest: millions of empty strings in a hole.
+func BenchmarkInspectHostile(b *testing.B) {
+	path := writeHostile(b, "strings", hostile["strings in a hole"].text, 1<<40)
+	for b.Loop() {
+		if _, err := Inspect(path); err == nil {
+			b.Fatal("it is accepted")
+		}
+	}
+}

@@ -27,7 +27,11 @@ func (p Plan) Flags() []string {
 	flags = append(flags, "-ngl", strconv.Itoa(p.GPULayers))
 	add("-b", p.BatchSize)
 	add("-ub", p.UBatchSize)
-	flags = append(flags, "-ctk", p.CacheTypeK, "-ctv", p.CacheTypeV, "-cram", strconv.Itoa(p.CacheRAMMiB), "--fit", "off")
+	flags = append(flags, "-ctk", p.CacheTypeK, "-ctv", p.CacheTypeV, "-cram", strconv.Itoa(p.CacheRAMMiB))
+	if p.windowed {
+		flags = append(flags, "-ctxcp", strconv.Itoa(p.CtxCheckpoints))
+	}
+	flags = append(flags, "--fit", "off")
 	return p.withEmbedding(flags)
 }
 
@@ -39,7 +43,7 @@ func (p Plan) withEmbedding(flags []string) []string {
 }
 
 // used are all flags that a server is started with.
-var used = []string{"-m", "-c", "-np", "-ngl", "-b", "-ub", "-ctk", "-ctv", "-cram", "--fit", "--host", "--port"}
+var used = []string{"-m", "-c", "-np", "-ngl", "-b", "-ub", "-ctk", "-ctv", "-cram", "-ctxcp", "--fit", "--host", "--port"}
 
 // UnknownFlags returns those of the flags that a server is started with which are not in its help, the
 // output of `llama-server --help`: a server that doesn't know one ends at once.
@@ -76,7 +80,7 @@ type serverArgs struct {
 // overriding are flags of users that change the plan.
 var overriding = []string{
 	"-c", "--ctx-size", "-np", "--parallel", "-ngl", "--gpu-layers", "--n-gpu-layers", "-b", "--batch-size", "-ub", "--ubatch-size",
-	"-ctk", "--cache-type-k", "-ctv", "--cache-type-v", "-cram", "--cache-ram", "-fit", "--fit", "-m", "--model",
+	"-ctk", "--cache-type-k", "-ctv", "--cache-type-v", "-cram", "--cache-ram", "-ctxcp", "--ctx-checkpoints", "-fit", "--fit", "-m", "--model",
 }
 
 // readArgs looks at the arguments that follow the planned ones, and win over them.

@@ -122,8 +122,8 @@ func checkPlan(t *testing.T, r *Result) {
 	if layers != r.Model.Layers+1 {
 		t.Errorf("%d layers are placed of %d", layers, r.Model.Layers+1)
 	}
-	if left := r.Hardware.budget() - host; uint64(r.Plan.CacheRAMMiB)<<20 > left {
-		t.Errorf("%d MiB of prompts are kept where %s are left", r.Plan.CacheRAMMiB, gib(left))
+	if left := r.Hardware.budget() - host; r.Estimate.Growth > left/2 {
+		t.Errorf("it may grow by %s where %s are left", gib(r.Estimate.Growth), gib(left))
 	}
 }
 
@@ -144,6 +144,34 @@ func TestLargest(t *testing.T) {
 		if e, _ := d.estimate(s); hw.fits(e) {
 			t.Errorf("%v GiB: %d tokens fit as well", gigabytes, s.ctx)
 		}
+	}
+}
+
+// TestGrowth: what llama-server keeps beside its caches is bounded by what is left.
+func TestGrowth(t *testing.T) {
+	gemma := published["Gemma 2 9B"].shape // a checkpoint is 21 layers × 4,096 tokens × 8 KiB = 672 MiB
+	for _, c := range []struct {
+		shape            ggufShape
+		gigabytes        float64
+		checkpoints, mib int
+	}{
+		{llama8, 64, 0, 8192}, {llama8, 8, 0, 192},
+		{gemma, 100, 4, 8192}, {gemma, 35, 3, 632}, {gemma, 30.5, 1, 1304}, {gemma, 26.5, 0, 856},
+	} {
+		result, err := decided(t, c.shape, machine(c.gigabytes), Request{CtxSize: 8192, Parallel: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := newEstimator(c.shape.read(t), noGPU).checkpointBytes(8192, kvF16)
+		if p := result.Plan; p.CtxCheckpoints != c.checkpoints || p.CacheRAMMiB != c.mib ||
+			result.Estimate.Growth != uint64(p.CtxCheckpoints)*2*one+uint64(p.CacheRAMMiB)<<20 {
+			t.Errorf("%s, %v GiB: %+v, growth %s", result.Model.Architecture, c.gigabytes, p, gib(result.Estimate.Growth))
+		}
+		if c.checkpoints > 0 && one != 672<<20 {
+			t.Errorf("a checkpoint takes %s", gib(one))
+		}
+		result.Hardware = *machine(c.gigabytes)
+		checkPlan(t, result)
 	}
 }
 

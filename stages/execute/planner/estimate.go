@@ -16,6 +16,9 @@ type Estimate struct {
 	// Total where weights are rearranged for the processor when they are loaded: the mapped file stays
 	// resident beside the copy until the system needs the room.
 	Resident uint64 `json:"resident"`
+	// Growth is what the server may keep on the host beyond Total as chats go on: context checkpoints and
+	// prompts. The plan bounds it by half of what is left.
+	Growth uint64 `json:"growth"`
 	// PerDevice is the host first, then the GPUs in the order of Hardware.
 	PerDevice []DeviceEstimate `json:"per_device"`
 }

@@ -99,7 +99,7 @@ var hostile = map[string]struct {
 	"array of 2^63":         {arrayOf(0, 1<<63), "truncated", 1 << 40},
 	"array of bytes":        {arrayOf(0, 30<<30), "header of more than", 1 << 40},
 	"array of strings":      {arrayOf(8, 1<<60), "truncated", 1 << 40},
-	"strings in a hole":     {arrayOf(8, 12<<20), "", 1 << 40},
+	"strings in a hole":     {arrayOf(8, 7<<20), "", 1 << 40},
 	"array of arrays":       {arrayOf(9, 3), "array of the type 9", 1 << 20},
 	"array of unknown":      {arrayOf(77, 3), "array of the type 77", 1 << 20},
 	"unknown type":          {append(headerOf(3, 0, 1).Bytes(), []byte("\x01\x00\x00\x00\x00\x00\x00\x00a\x63\x00\x00\x00")...), "unknown type", 1 << 20},

@@ -77,6 +77,24 @@ func (m *estimator) cache(ctx int, kvType kvType) []uint64 {
 	return cache
 }
 
+// checkpointBytes is the size of one context checkpoint: what llama-server keeps on the host of a slot whose
+// earlier tokens can't be had back otherwise, because layers look back through a window or keep a state.
+// Measured: 64.05 MiB for four layers with 4 KiB a token and a window of 4,096 (its log, "created context
+// checkpoint"). 0 for a model without such layers, of which no checkpoints are made.
+func (m *estimator) checkpointBytes(ctx int, kvType kvType) (bytes uint64) {
+	one, two := m.cache(contextStep, kvType), m.cache(2*contextStep, kvType)
+	arch := &m.file.arch
+	for i := range min(len(one), len(two)) {
+		switch windowed := i < len(arch.AttentionSlidingWindowLayers) && arch.AttentionSlidingWindowLayers[i]; {
+		case windowed:
+			bytes += one[i] / contextStep * min(arch.AttentionSlidingWindow, uint64(ctx))
+		case one[i] == two[i]: // a state, whatever the context
+			bytes += one[i]
+		}
+	}
+	return bytes
+}
+
 // kvType is a data type of the KV cache, in the words of llama-server's -ctk and -ctv.
 type kvType string
 

@@ -21,12 +21,15 @@ type Plan struct {
 	UBatchSize int    `json:"ubatch_size"`
 	CacheTypeK string `json:"cache_type_k"`
 	CacheTypeV string `json:"cache_type_v"`
+	// CtxCheckpoints bounds the checkpoints of each slot; 0 for models that need none, or without room.
+	CtxCheckpoints int `json:"ctx_checkpoints"`
 	// CacheRAMMiB bounds the prompts that llama-server keeps beside the KV cache, in MiB; 0 keeps none.
 	CacheRAMMiB int `json:"cache_ram_mib"`
 
 	open      bool // nothing was estimated
 	openGPU   string
 	embedding bool
+	windowed  bool // checkpoints are made
 }
 
 // Result is what the method plan answers; bytes are bytes. It is encoded with encoding/json.
@@ -166,18 +169,27 @@ func (d *decider) fill(result *Result) error {
 	}
 	result.Plan = Plan{
 		CtxSize: s.ctx, GPULayers: s.layers, Parallel: s.parallel, BatchSize: s.batch, UBatchSize: s.ubatch,
-		CacheTypeK: string(s.kvType), CacheTypeV: string(s.kvType), CacheRAMMiB: d.promptCache(e),
-		embedding: d.file.Model.Embedding,
+		CacheTypeK: string(s.kvType), CacheTypeV: string(s.kvType), embedding: d.file.Model.Embedding,
 	}
+	d.bound(&result.Plan, &e, s)
 	result.Estimate, result.Fits, result.Reductions = e, true, append(result.Reductions, d.reductions(s)...)
 	return nil
 }
 
-// promptCache is llama-server's default, or half of what is left.
-func (d *decider) promptCache(e Estimate) int {
-	const serverDefault = 8192
-	left := d.hw.budget() - min(d.hw.budget(), e.PerDevice[0].Total)
-	return int(min(serverDefault, left>>20/2))
+// bound gives half of what is left to what grows as chats go on, the checkpoints first: without one a
+// slot reads its whole prompt again. llama-server's own bounds are 32 checkpoints a slot, at least 8,192
+// tokens apart but for the newest ones, and 8 GiB of prompts, whatever the machine has.
+func (d *decider) bound(p *Plan, e *Estimate, s setting) {
+	const mostCheckpoints, spacing, newest, mostMiB = 32, 8192, 3, 8192
+	left := (d.hw.budget() - min(d.hw.budget(), e.PerDevice[0].Total)) / 2
+	if one := d.checkpointBytes(s.ctx, s.kvType) * uint64(s.parallel); one > 0 {
+		p.windowed = true
+		p.CtxCheckpoints = int(min(left/one, uint64(min(mostCheckpoints, s.ctx/spacing+newest))))
+		e.Growth = one * uint64(p.CtxCheckpoints)
+		left -= e.Growth
+	}
+	p.CacheRAMMiB = int(min(mostMiB, left>>20))
+	e.Growth += uint64(p.CacheRAMMiB) << 20
 }
 
 // fillOpen takes the configured values over, and leaves to the server what isn't configured. All that

@@ -11,7 +11,7 @@ import (
 // Bounds of a header. Real ones are far below: a vocabulary of 262,144 tokens with its merges makes
 // about 16 MiB, and the largest models have a few thousand tensors.
 const (
-	maxHeaderBytes = 128 << 20
+	maxHeaderBytes = 64 << 20
 	maxEntries     = 10_000
 	maxTensors     = 50_000
 	maxKeyLength   = 256

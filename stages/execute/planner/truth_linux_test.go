@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -159,6 +160,35 @@ func TestEstimateIsTrue(t *testing.T) {
 		})
 	}
 }
+
+// TestCheckpointIsTrue compares the size of a checkpoint with what the server logs.
+func TestCheckpointIsTrue(t *testing.T) {
+	narrow := sliding
+	narrow.more = []pair{{"gemma2.attention.sliding_window", uint32(256)}}
+	file := inspected(t, narrow.write(t, "model.gguf"))
+	result := &Result{}
+	if err := newDecider(file, noGPU, Request{CtxSize: 4096, Parallel: 1}, serverArgs{}).fill(result); err != nil {
+		t.Fatal(err)
+	}
+	server := startServer(t, file.Model.Path, append(result.Plan.Flags(), "-lv", "4")...)
+	server.complete(900)
+	logged := 0.0
+	testkit.Until(t, "a checkpoint is logged", func() bool {
+		log, _ := os.ReadFile(server.log)
+		for _, match := range checkpointLine.FindAllSubmatch(log, -1) {
+			size, _ := strconv.ParseFloat(string(match[1]), 64)
+			logged = max(logged, size)
+		}
+		return logged > 0
+	})
+	one := newEstimator(file, noGPU).checkpointBytes(4096, kvF16)
+	t.Logf("%.3f MiB logged, %d KiB estimated", logged, one>>10)
+	if want := float64(one) / (1 << 20); logged < want*0.85 || logged > want*1.15 {
+		t.Errorf("%.3f MiB logged, %.3f MiB estimated", logged, want)
+	}
+}
+
+var checkpointLine = regexp.MustCompile(`created context checkpoint .* size = ([0-9.]+) MiB`)
 
 // compare wants the estimate within 15 % and 64 MiB of the truth.
 func compare(t *testing.T, when string, e Estimate, truth uint64) {

@@ -64,7 +64,7 @@ func program(version, help string, err error) ServerFacts {
 	}
 }
 
-const fullHelp = "-m, --model F\n-c, --ctx-size\n-np,\n-ngl,\n-b,\n-ub,\n-ctk,\n-ctv,\n-cram,\n-fit, --fit [on|off]\n--host\n--port\n"
+const fullHelp = "-m, --model F\n-c, --ctx-size\n-np,\n-ngl,\n-b,\n-ub,\n-ctk,\n-ctv,\n-cram,\n-ctxcp,\n-fit, --fit [on|off]\n--host\n--port\n"
 
 func TestServer(t *testing.T) {
 	want(t, Server(program("\nversion: 7000 (abc)\nbuilt with x\n", fullHelp, nil)), OK, "/bin/llama-server, version: 7000 (abc)")
