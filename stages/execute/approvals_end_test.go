@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -70,6 +71,22 @@ func TestStopSettlesApprovals(t *testing.T) {
 		w.settled("b", 2, wire.ToolCancelled, wire.ToolCancelled)
 		if len(w.approvals.pending) > 0 {
 			t.Errorf("%d questions are left", len(w.approvals.pending))
+		}
+	})
+}
+
+// TestAcceptedAnswerCounts, also when the wait for it ends in the same moment: the host was told so.
+func TestAcceptedAnswerCounts(t *testing.T) {
+	asking(t, Options{}, func(w *world, tools *fakeTools) {
+		ended, end := context.WithCancel(w.t.Context())
+		end()
+		for range 100 {
+			decision := make(chan wire.Decision, 1)
+			decision <- wire.DecisionOnce
+			a := asker{approvals: &w.approvals, chat: &chat{params: &wire.ChatParams{}}, possible: true}
+			if answer := a.await(ended, question{"a", "call0"}, "s/ask", decision); !answer.Approved {
+				t.Fatalf("got %+v", answer)
+			}
 		}
 	})
 }

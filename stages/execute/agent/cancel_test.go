@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -24,7 +25,10 @@ func TestCancel(t *testing.T) {
 			w.sessions.wait = time.Second
 			w.options.Unpark = pauseMinute
 		}, "", "", "Begin"},
-		"connecting to tools": {func(w *world) { w.tools.connect = time.Minute }, "", "End cancelled ", "llm_start"},
+		"connecting to tools": {func(w *world) {
+			w.tools.connect = time.Minute
+			w.options.Memory = &fakeMemory{world: w}
+		}, "", "End cancelled ", "memory_start"},
 		"retrieving":          {func(w *world) { w.options.Memory = &fakeMemory{world: w, took: time.Minute} }, "", "End cancelled ", "tool_start"},
 		"in the first step":   {func(w *world) { w.model.script = []said{{took: time.Minute}} }, "half", "End cancelled half", "final"},
 		"in a later step":     {func(w *world) { w.model.script = []said{calling("{}", "a s__echo"), {took: time.Minute}} }, "half", "End cancelled half", "final"},
@@ -41,6 +45,9 @@ func TestCancel(t *testing.T) {
 				w.closed()
 				if string(w.result.Response) != c.response || c.stored == "" && w.count("End") > 0 || c.stored != "" && w.when(c.stored) < 0 {
 					t.Errorf("response %q: %q", w.result.Response, w.journal)
+				}
+				if w.result.Steps != w.count("llm_start") {
+					t.Errorf("%d steps in %q", w.result.Steps, w.journal)
 				}
 				if w.count("run_start") != 1 || w.count(c.lacks) != 0 {
 					t.Errorf("got %q", w.journal)
@@ -78,5 +85,26 @@ func TestCancelBeforeCallsBegin(t *testing.T) {
 			t.Errorf("%v: %q", w.err, w.journal)
 		}
 		w.inOrder("SaveStep 0", "tool_start 0 s/echo", "EndCall 0.0 cancelled", "tool_done 0 s/echo cancelled", "End cancelled ", "Close")
+	})
+}
+
+// refusing is a model that is cancelled in the moment in which its server refuses the prompt as too long.
+type refusing struct{ world *world }
+
+// Step implements Model.
+func (m refusing) Step(context.Context, int, Prepare) (Outcome, error) {
+	m.world.cancel(errStop)
+	return Outcome{}, &wire.Overflow{Fault: wire.NewFault(wire.CodeInternal, "too long")}
+}
+
+// TestCancelIsNoAbort: what was cancelled has no result, whatever else went wrong.
+func TestCancelIsNoAbort(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options.Model = refusing{w}
+		w.run()
+		if w.err == nil || w.count("loop_abort") > 0 || w.result.FinishReason != "" || w.when("End cancelled ") < 0 {
+			t.Errorf("%v: %q, %+v", w.err, w.journal, w.result)
+		}
+		w.warned()
 	})
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -60,7 +61,7 @@ func (s *fakeSession) does(ctx context.Context, name, format string, args ...any
 	}
 	if strings.Contains(s.broken, name) {
 		s.world.note(name+" fails"+format, args...)
-		return errDisk
+		return fmt.Errorf("%w (%s)", errDisk, name) // each in words of its own
 	}
 	s.world.note(name+format, args...)
 	return nil
