@@ -18,11 +18,19 @@
 // and its last character alone, so a single character is found as the beginning of a pair; trigrams
 // can't find the many Chinese words of two characters. Ranking costs about 1.5 µs for each turn that
 // holds one of the words, so the rarest words of the text are taken while their turns come to at most
-// 2,000; when those bring too little, common words are looked for in the user's newest 2,000 turns.
+// 1,500; when those bring too little, common words are looked for in the user's newest 1,000 turns.
 //
 // How meaning is found. A vector's signs, a bit a dimension, are kept in memory (for 384 dimensions
 // about 70 bytes a turn, against 1,536 of the vector); the turns whose signs differ in the fewest
 // bits from the query's are ranked exactly, by their vectors from the file.
+//
+// Figures, for 100,000 turns of 185 words (half of them the asking user's, Zipf-distributed), as CPU
+// time on one 2026 Xeon core, since the machine was shared: by words p50 1 to 8 ms and p99 3 to 12 ms
+// from rare words to a text of 2,000; with vectors of 384 dimensions p50 3 to 11 ms and p99 8 to 15 ms;
+// opened in 11 ms, built in 20 to 50 s, 96 MiB without vectors. What was measured and left: ranking
+// all turns that hold a word (50 to 100 ms for one common word); merging the index into one segment
+// after the build (a quarter less time a search, 7 s a merge); comparing all 100,000 vectors in memory
+// (41 ms and 154 MB, where signs take 3 ms and 7 MB).
 //
 // Concurrency law: [Index.Retrieve] may be called from any goroutine and only reads. The first call
 // starts one goroutine that opens both files, follows the journal, alone writes words, and closes the
