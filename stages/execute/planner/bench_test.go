@@ -2,8 +2,21 @@ package planner
 
 import (
 	"fmt"
+	"path/filepath"
 	"testing"
+
+	"sluice/sources/demo"
 )
+
+// demoModel writes the built-in model.
+func demoModel(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "demo.gguf")
+	if err := demo.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
 
 // forty is a mixture of experts of 40 GiB with the vocabulary of a large model.
 var forty = ggufShape{vocab: 151936, embd: 4096, layers: 94, heads: 64, headsKV: 4, headDim: 128, ff: 1536, ctx: 40960,
@@ -45,9 +58,9 @@ func BenchmarkPlan40GB(b *testing.B) {
 	}
 }
 
-// BenchmarkPlanWarm is what planning costs a chat: a small model, a machine that was looked at before.
+// BenchmarkPlanWarm is what planning costs a chat: the demo model, a machine that was looked at before.
 func BenchmarkPlanWarm(b *testing.B) {
-	request := Request{Path: small.write(b, "small.gguf")}
+	request := Request{Path: demoModel(b)}
 	p := New(Options{})
 	for b.Loop() {
 		if _, err := p.Plan(b.Context(), request); err != nil {

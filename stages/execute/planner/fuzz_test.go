@@ -25,7 +25,7 @@ func FuzzHeader(f *testing.F) {
 	}
 	hw := &Hardware{TotalMemory: 8 << 30, AvailableMemory: 8 << 30, GPUs: []GPU{{Name: "CUDA0", TotalMemory: 1 << 30, FreeMemory: 1 << 30}}}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		h, err := readHeader(bytes.NewReader(text), int64(len(text)))
+		h, err := readHeader(bytes.NewReader(text), int64(len(text)), maxHeaderBytes)
 		if err != nil {
 			return
 		}

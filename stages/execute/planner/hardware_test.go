@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
+	"time"
 )
 
 func TestParseDevices(t *testing.T) {
@@ -129,6 +131,32 @@ func TestInterruptedLook(t *testing.T) {
 	if hw, _, err := p.hardware(t.Context(), 0); err != nil || len(hw.GPUs) != 1 {
 		t.Errorf("%+v, %v", hw, err)
 	}
+}
+
+// TestWaitingForALook: whoever waits for another one's look at the machine can give up.
+func TestWaitingForALook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan struct{})
+		p := New(Options{Memory: fixed, ListDevices: func(context.Context) (string, error) {
+			<-answer
+			return "Available devices:\n  (none)\n", nil
+		}})
+		first := make(chan error, 1)
+		go func() {
+			_, _, err := p.hardware(t.Context(), 0)
+			first <- err
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, _, err := p.hardware(ctx, 0); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		close(answer)
+		if err := <-first; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestThisMachine asks the operating system.

@@ -15,6 +15,7 @@ type header struct {
 	version   uint32
 	entries   gguf.GGUFMetadataKVs
 	tensors   gguf.GGUFTensorInfos
+	length    int64 // bytes that were read
 	dataStart int64 // where the first tensor's bytes are, from the start of the file
 }
 
@@ -27,11 +28,11 @@ const (
 	defaultAlignment = 32
 )
 
-// readHeader reads the header of a file of size bytes. It takes no number for granted: a count or a
+// readHeader reads the header of a file of size bytes, at most limit of them. It takes no number for granted: a count or a
 // length is held against the bytes that are left before anything is allocated for it. The error says
 // what is wrong as the end of a sentence that begins with the file's name.
-func readHeader(in io.Reader, size int64) (*header, error) {
-	r := newReader(in, size)
+func readHeader(in io.Reader, size, limit int64) (*header, error) {
+	r := newReader(in, size, limit)
 	h := &header{}
 	r.magic()
 	h.version = r.version()
@@ -42,6 +43,7 @@ func readHeader(in io.Reader, size int64) (*header, error) {
 	h.readEntries(r, entries)
 	h.readTensors(r, tensors)
 	if r.err == nil {
+		h.length = r.at
 		r.err = h.place(r.at, size)
 	}
 	if r.err != nil {

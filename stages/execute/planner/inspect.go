@@ -72,10 +72,13 @@ func Inspect(path string) (*File, error) {
 		return nil, err
 	}
 	parsed := &gguf.GGUFFile{Header: gguf.GGUFHeader{Magic: gguf.GGUFMagicGGUFLe}}
+	left := int64(maxHeaderBytes)
 	for i, part := range parts {
-		if err := addPart(parsed, part, i); err != nil {
+		read, err := addPart(parsed, part, i, left)
+		if err != nil {
 			return nil, err
 		}
+		left -= read
 	}
 	parsed.Header.TensorCount = uint64(len(parsed.TensorInfos))
 	parsed.Header.MetadataKVCount = uint64(len(parsed.Header.MetadataKV))
@@ -116,14 +119,15 @@ func partsOf(path string) ([]string, error) {
 	return parts, nil
 }
 
-// addPart reads one file into parsed. What isn't told by the first part is taken from the others.
-func addPart(parsed *gguf.GGUFFile, path string, index int) error {
+// addPart reads one file, at most limit bytes of it, into parsed, and returns how many it read. Metadata is
+// the first part's.
+func addPart(parsed *gguf.GGUFFile, path string, index int, limit int64) (read int64, err error) {
 	file, size, err := openRegular(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer file.Close()
-	h, err := readHeader(file, size)
+	h, err := readHeader(file, size, limit)
 	if err == nil && len(parsed.TensorInfos)+len(h.tensors) > maxTensors {
 		err = fmt.Errorf("has, with the parts before it, more than %d tensors; it is damaged", maxTensors)
 	}
@@ -133,7 +137,7 @@ func addPart(parsed *gguf.GGUFFile, path string, index int) error {
 		}
 	}
 	if err != nil {
-		return missing(path, err.Error())
+		return 0, missing(path, err.Error())
 	}
 	if index == 0 {
 		parsed.Header.Version = gguf.GGUFVersion(h.version)
@@ -142,7 +146,7 @@ func addPart(parsed *gguf.GGUFFile, path string, index int) error {
 	parsed.TensorInfos = append(parsed.TensorInfos, h.tensors...)
 	parsed.Size += gguf.GGUFBytesScalar(size)
 	parsed.ModelSize += gguf.GGUFBytesScalar(max(size-h.dataStart, 0))
-	return nil
+	return h.length, nil
 }
 
 // check refuses what is no model and what can't be believed.

@@ -176,6 +176,19 @@ func TestSplitFiles(t *testing.T) {
 	}
 }
 
+// TestSplitHeadersTogether: many parts may not be longer than one file may.
+func TestSplitHeadersTogether(t *testing.T) {
+	const parts = 40
+	folder := t.TempDir()
+	long := strings.Repeat("x", 2<<20)
+	for i := range parts {
+		metadata := []pair{{"general.architecture", "llama"}, {"split.no", uint16(i)}, {"long", long}}
+		writeGGUF(t, filepath.Join(folder, fmt.Sprintf("m-%05d-of-%05d.gguf", i+1, parts)), metadata, nil)
+	}
+	_, err := Inspect(filepath.Join(folder, fmt.Sprintf("m-00001-of-%05d.gguf", parts)))
+	wantFault(t, err, wire.CodeModelMissing, "header of more than 64 MiB", fmt.Sprintf("m-00032-of-%05d.gguf", parts))
+}
+
 // TestTruncated cuts a file at every place of its header and in its data.
 func TestTruncated(t *testing.T) {
 	shape := ggufShape{vocab: 4, embd: 32, layers: 1, heads: 1, headsKV: 1, ff: 32, ctx: 64}

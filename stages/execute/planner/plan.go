@@ -4,7 +4,6 @@ import (
 	"context"
 	"io/fs"
 	"strconv"
-	"sync"
 
 	"sluice/internal/wire"
 )
@@ -80,9 +79,9 @@ type Options struct {
 type Planner struct {
 	options Options
 
-	mu      sync.Mutex // held while the machine is looked at for the first time
-	fixed   *Hardware  // what doesn't change; set by the first Plan that could ask
-	warning string     // why there are no GPUs in fixed
+	looking chan struct{} // holds one token while the machine is looked at, which guards what follows
+	fixed   *Hardware     // what doesn't change; set by the first Plan that could ask
+	warning string        // why there are no GPUs in fixed
 }
 
 // New returns a Planner. Nothing is looked at before the first Plan.
@@ -93,7 +92,7 @@ func New(o Options) *Planner {
 	if o.System == nil {
 		o.System = system()
 	}
-	return &Planner{options: o}
+	return &Planner{options: o, looking: make(chan struct{}, 1)}
 }
 
 // Plan plans one model. The error is a *wire.Fault: model_missing when the file is no readable model,
@@ -209,7 +208,10 @@ func (d *decider) fillOpen(result *Result, w wish) {
 
 // hardware is what this machine has now.
 func (p *Planner) hardware(ctx context.Context, held uint64) (*Hardware, string, error) {
-	fixed, warning := p.look(ctx)
+	fixed, warning, err := p.look(ctx)
+	if err != nil {
+		return nil, "", err
+	}
 	memory, err := p.options.Memory(ctx)
 	if err != nil {
 		return nil, "", wire.NewFault(wire.CodeInternal, err.Error())
@@ -221,15 +223,19 @@ func (p *Planner) hardware(ctx context.Context, held uint64) (*Hardware, string,
 		h.AvailableMemory = min(h.AvailableMemory, g.limit-min(g.limit, g.used))
 	}
 	h.AvailableMemory = min(h.AvailableMemory+held, h.TotalMemory)
-	return &h, warning, ctx.Err()
+	return &h, warning, nil
 }
 
 // look returns what doesn't change, looking once. A look that its context cut short isn't kept.
-func (p *Planner) look(ctx context.Context) (*Hardware, string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (p *Planner) look(ctx context.Context) (*Hardware, string, error) {
+	select {
+	case p.looking <- struct{}{}:
+		defer func() { <-p.looking }()
+	case <-ctx.Done():
+		return nil, "", context.Cause(ctx)
+	}
 	if p.fixed != nil {
-		return p.fixed, p.warning
+		return p.fixed, p.warning, nil
 	}
 	h := &Hardware{}
 	h.Cores, h.repack = readCores(ctx)
@@ -238,8 +244,9 @@ func (p *Planner) look(ctx context.Context) (*Hardware, string) {
 	}
 	var warning string
 	h.GPUs, warning = listDevices(ctx, p.options.ListDevices)
-	if ctx.Err() == nil {
-		p.fixed, p.warning = h, warning
+	if ctx.Err() != nil {
+		return nil, "", context.Cause(ctx)
 	}
-	return h, warning
+	p.fixed, p.warning = h, warning
+	return h, warning, nil
 }

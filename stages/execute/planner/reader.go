@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// Bounds of a header. Real ones are far below: a vocabulary of 262,144 tokens with its merges makes
+// Bounds of a header, that of all parts of a split file together. Real ones are far below: a vocabulary of 262,144 tokens with its merges makes
 // about 16 MiB, and the largest models have a few thousand tensors.
 const (
 	maxHeaderBytes = 64 << 20
@@ -34,13 +34,14 @@ type reader struct {
 	in      *bufio.Reader
 	at      int64 // bytes read so far
 	size    int64 // of the whole file
+	limit   int64 // of what is read
 	err     error
 	kept    uint64 // elements of arrays that were kept so far
 	scratch [8]byte
 }
 
-func newReader(in io.Reader, size int64) *reader {
-	return &reader{in: bufio.NewReaderSize(in, 256<<10), size: size}
+func newReader(in io.Reader, size, limit int64) *reader {
+	return &reader{in: bufio.NewReaderSize(in, 256<<10), size: size, limit: limit}
 }
 
 func (r *reader) fail(format string, args ...any) {
@@ -55,7 +56,7 @@ func (r *reader) room(n uint64) bool {
 	case r.err != nil:
 	case n > uint64(r.size-r.at):
 		r.err = errEnds
-	case n > uint64(maxHeaderBytes-r.at):
+	case n > uint64(r.limit-r.at):
 		r.fail("has a header of more than %d MiB, which no model has; it is damaged or made to do harm", maxHeaderBytes>>20)
 	}
 	return r.err == nil
@@ -92,19 +93,33 @@ func (r *reader) broken(err error) {
 }
 
 func (r *reader) uint32() uint32 {
-	r.bytes(r.scratch[:4])
-	if r.err != nil {
-		return 0
+	if p := r.next(4); p != nil {
+		return binary.LittleEndian.Uint32(p)
 	}
-	return binary.LittleEndian.Uint32(r.scratch[:4])
+	return 0
 }
 
 func (r *reader) uint64() uint64 {
-	r.bytes(r.scratch[:8])
-	if r.err != nil {
-		return 0
+	if p := r.next(8); p != nil {
+		return binary.LittleEndian.Uint64(p)
 	}
-	return binary.LittleEndian.Uint64(r.scratch[:8])
+	return 0
+}
+
+// next returns the next few bytes, which are valid until the next read; nil after an error. It is what
+// a header of millions of strings spends its time in.
+func (r *reader) next(n int) []byte {
+	if !r.room(uint64(n)) {
+		return nil
+	}
+	p, err := r.in.Peek(n)
+	if err != nil {
+		r.broken(err)
+		return nil
+	}
+	_, _ = r.in.Discard(n) // it was there
+	r.at += int64(n)
+	return p
 }
 
 // text reads a string of at most limit bytes.

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"sluice/internal/testkit"
 )
 
@@ -157,6 +159,41 @@ func TestEstimateIsTrue(t *testing.T) {
 			server.complete(520) // more than a physical batch
 			compare(t, "after the first completion", e, first)
 			compare(t, "after a long prompt", e, server.resident())
+		})
+	}
+}
+
+// TestServerKeepsToThePlan starts the server with the plan of the demo model, and asks it what it does.
+func TestServerKeepsToThePlan(t *testing.T) {
+	path := demoModel(t)
+	p := New(Options{Memory: fixed, System: filesOf()})
+	for name, r := range map[string]Request{
+		"all is open":    {Path: path},
+		"all is set":     {Path: path, CtxSize: 1000, Parallel: 3, GPULayers: "0"},
+		"more is wanted": {Path: path, CtxSize: 100_000, Parallel: 1, GPULayers: "5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result, err := p.Plan(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := startServer(t, path, result.Plan.Flags()...)
+			answer, err := server.client.Get("http://llama/props")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			text, err := io.ReadAll(answer.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, slots := gjson.GetBytes(text, "default_generation_settings.n_ctx").Int(), gjson.GetBytes(text, "total_slots").Int()
+			// llama.cpp pads a context to its step.
+			if ctx != int64(padded(result.Plan.CtxSize)) || slots != int64(result.Plan.Parallel) {
+				t.Errorf("the server has %d slots of %d tokens, planned were %+v", slots, ctx, result.Plan)
+			}
+			server.complete(50)
+			compare(t, "the demo model", result.Estimate, server.resident())
 		})
 	}
 }
