@@ -70,7 +70,7 @@ func (s *Store) Delete(ctx context.Context, user, session string) (turns int, er
 		switch l, ok, err := readLease(b.connection, k); {
 		case err != nil:
 			return err
-		case ok && (l.owner == b.engine.id || b.engine.held(l, time.Now())):
+		case ok && (l.owner == b.engine.id || b.engine.binds(l, time.Now())):
 			return ErrInUse
 		}
 		turns, err = deleteSession(b.connection, k)

@@ -17,6 +17,12 @@ type lease struct {
 	expires int64 // unix ms
 }
 
+// held names a lease of this engine.
+type held struct {
+	key
+	token int64
+}
+
 const findLease = "SELECT owner, token, expires FROM leases WHERE user_id = ? AND session_id = ?"
 
 // readLease returns who has a session; ok is false when nobody has. A lease that can't be read binds
@@ -29,9 +35,9 @@ func readLease(c *connection, k key) (l lease, ok bool, err error) {
 	return l, ok, err
 }
 
-// held reports whether the lease binds an engine other than e: one that isn't known to be dead, whose
+// binds reports whether the lease binds an engine other than e: one that isn't known to be dead, whose
 // lease hasn't expired.
-func (e *engine) held(l lease, now time.Time) bool {
+func (e *engine) binds(l lease, now time.Time) bool {
 	return l.owner != e.id && now.UnixMilli() < l.expires && !e.dead(l.owner)
 }
 
@@ -42,7 +48,7 @@ func (e *engine) takeLease(c *connection, k key, token int64, now time.Time) err
 	if err != nil {
 		return err
 	}
-	if ok && e.held(l, now) {
+	if ok && e.binds(l, now) {
 		return errHeld
 	}
 	e.left = true
@@ -63,6 +69,17 @@ func (e *engine) dropLease(c *connection, k key, token int64) error {
 	return err
 }
 
+func (e *engine) releaseRest(c *connection) error {
+	for len(e.unreleased) > 0 {
+		rest := e.unreleased[0]
+		if err := e.dropLease(c, rest.key, rest.token); err != nil {
+			return err
+		}
+		e.unreleased = e.unreleased[1:]
+	}
+	return nil
+}
+
 func (e *engine) renewLeases(c *connection, now time.Time) error {
 	_, err := c.exec("UPDATE leases SET expires = ? WHERE owner = ?", now.Add(leaseTime).UnixMilli(), e.id)
 	return err
@@ -70,6 +87,8 @@ func (e *engine) renewLeases(c *connection, now time.Time) error {
 
 func (e *engine) dropLeases(c *connection) error {
 	_, err := c.exec("DELETE FROM leases WHERE owner = ?", e.id)
-	e.left = e.left && err != nil
+	if err == nil {
+		e.left, e.unreleased = false, nil
+	}
 	return err
 }

@@ -201,3 +201,26 @@ func TestDeadEnginesFilesAreRemoved(t *testing.T) {
 		t.Errorf("%d engines", len(left))
 	}
 }
+
+// A lease that could not be given back, because the file could not be written, goes with a renewal,
+// though other chats of the engine go on.
+func TestALeaseThatCouldNotBeGivenBack(t *testing.T) {
+	store := newStore(t, Options{Dir: t.TempDir()})
+	other := open(t, store, "u", "other")
+	defer other.Close()
+	left := key{"u", "s"}
+	must(t, store.do(context.Background(), func(b *base) error {
+		w := &writer{log: store.options.Logger, queues: &store.queues, base: b, engine: engine{id: b.engine.id}}
+		if err := w.engine.takeLease(b.connection, left, 7, time.Now()); err != nil {
+			return err
+		}
+		w.finish(&job{release: &held{left, 7}, done: make(chan error, 1)}, errors.New("busy"))
+		w.renew()
+		_, gone, err := readLease(b.connection, left)
+		_, kept, _ := readLease(b.connection, other.key)
+		if gone || !kept {
+			t.Errorf("given back: %v, the other's kept: %v", !gone, kept)
+		}
+		return err
+	}))
+}

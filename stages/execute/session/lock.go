@@ -68,8 +68,10 @@ type engine struct {
 	id string
 	// left says that a lease of this engine may be in the file.
 	left bool
-	dir  string
-	lock *os.File // set by enter, closed by leave
+	// unreleased are leases that a chat gave back while the file could not be written.
+	unreleased []held
+	dir        string
+	lock       *os.File // set by enter, closed by leave
 }
 
 // enter takes a lock that shows for as long as this process lives.

@@ -111,9 +111,10 @@ func (s *Session) Close() {
 	}
 	s.closed = true
 	if s.place.generation != 0 {
-		s.store.send(context.Background(), &job{done: make(chan error, 1), run: func(b *base) error {
+		release := &job{release: &held{s.key, s.token}, done: make(chan error, 1), run: func(b *base) error {
 			return b.engine.dropLease(b.connection, s.key, s.token)
-		}})
+		}}
+		_ = s.store.send(context.Background(), release) // a store that was closed has given back all
 	}
 	s.store.queues.leave(s.key)
 }

@@ -20,9 +20,10 @@ const (
 type job struct {
 	// run may be called again when the transaction failed or the file was replaced; what it sets counts
 	// from the last time.
-	run  func(b *base) error
-	done chan error  // has room for the one answer
-	took atomic.Bool // set by the writer or by a caller that gives up, whoever is first
+	run     func(b *base) error
+	done    chan error  // has room for the one answer
+	release *held       // set when the job gives a lease back
+	took    atomic.Bool // set by the writer or by a caller that gives up, whoever is first
 }
 
 // writer owns the database. Its goroutine ends when jobs is closed.
@@ -70,15 +71,17 @@ func (w *writer) end() {
 	w.engine.leave()
 }
 
-// renew keeps the leases of this engine's chats. What is left over from a release that failed goes
-// when no chat has a session.
+// renew keeps the leases of this engine's chats, and gives back those that could not be before. When no
+// chat has a session, nothing is kept.
 func (w *writer) renew() {
 	if w.base == nil || w.base.path == "" || !w.engine.left {
 		return
 	}
 	renew := w.engine.dropLeases
 	if w.queues.busy() {
-		renew = func(c *connection) error { return w.engine.renewLeases(c, time.Now()) }
+		renew = func(c *connection) error {
+			return errors.Join(w.engine.releaseRest(c), w.engine.renewLeases(c, time.Now()))
+		}
 	}
 	if err := renew(w.base.connection); err != nil {
 		w.log.Warn("the session leases could not be renewed", "error", reason(err, w.base.path))
@@ -95,7 +98,7 @@ func (w *writer) batch(first *job) {
 	batch := w.gather(first)
 	if codeOf(err) == sqlite3.SQLITE_BUSY { // nobody's next try would fare better
 		for _, j := range batch {
-			j.done <- err
+			w.finish(j, err)
 		}
 		return
 	}
@@ -109,7 +112,7 @@ func (w *writer) batch(first *job) {
 		return
 	}
 	for i, j := range batch {
-		j.done <- results[i]
+		w.finish(j, results[i])
 	}
 }
 
@@ -168,8 +171,16 @@ func (w *writer) scrub() {
 
 func (w *writer) answer(j *job, err error) {
 	if j.took.CompareAndSwap(false, true) {
-		j.done <- err
+		w.finish(j, err)
 	}
+}
+
+// finish answers a job. A lease that could not be given back is given back with the next renewal.
+func (w *writer) finish(j *job, err error) {
+	if err != nil && j.release != nil {
+		w.engine.unreleased = append(w.engine.unreleased, *j.release)
+	}
+	j.done <- err
 }
 
 func (w *writer) retryAll(batch []*job) {
@@ -182,7 +193,7 @@ func (w *writer) retryAll(batch []*job) {
 func (w *writer) retry(j *job) {
 	err := w.once(j)
 	if w.options.Inspect {
-		j.done <- err
+		w.finish(j, err)
 		return
 	}
 	for range tries { // the file was moved, and the one in its place may be damaged
@@ -192,14 +203,14 @@ func (w *writer) retry(j *job) {
 		case isDamage(err):
 			err = w.reopen(err)
 		default:
-			j.done <- err
+			w.finish(j, err)
 			return
 		}
 		if err == nil {
 			err = w.once(j)
 		}
 	}
-	j.done <- err
+	w.finish(j, err)
 }
 
 func (w *writer) once(j *job) error {
