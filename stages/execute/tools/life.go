@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -102,8 +100,8 @@ func (l *life) noise(line string) {
 }
 
 // client makes the client side of the session. It offers the server nothing: no sampling, no questions
-// to people, and roots only to a server that asks without being told of them, because servers take
-// roots for leave to replace the folders that their arguments name.
+// to people, and no roots, which servers take for leave to replace the folders that their arguments
+// name.
 func (l *life) client() *mcp.Client {
 	c := mcp.NewClient(&mcp.Implementation{Name: "sluice", Version: l.s.m.o.Version}, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{},
@@ -113,15 +111,19 @@ func (l *life) client() *mcp.Client {
 			default:
 			}
 		},
-		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
-			l.s.log.Debug("MCP server says", "level", string(r.Params.Level), "data", l.s.o.Clean(excerpt(compact(r.Params.Data))))
-		},
 	})
-	if l.s.o.Dir != "" {
-		root := url.URL{Scheme: "file", Path: filepath.ToSlash(l.s.o.Dir)}
-		c.AddRoots(&mcp.Root{URI: root.String(), Name: filepath.Base(l.s.o.Dir)})
-	}
+	c.AddReceivingMiddleware(l.listen)
 	return c
+}
+
+// listen logs what the server wants to be logged.
+func (l *life) listen(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, request mcp.Request) (mcp.Result, error) {
+		if method == "notifications/message" {
+			l.s.log.Debug("MCP server says", "message", l.s.o.Clean(excerpt(compact(request.GetParams()))))
+		}
+		return next(ctx, method, request)
+	}
 }
 
 // follow makes lost tell when the session has ended.

@@ -34,7 +34,7 @@ type Options struct {
 type Server struct {
 	Command string
 	Args    []string
-	// Dir is the working directory, absolute; empty is ours. It is also the server's only root.
+	// Dir is the working directory, absolute; empty is ours.
 	Dir string
 	Env map[string]string
 

@@ -51,7 +51,7 @@ func streamable(s *mcp.Server) http.Handler {
 // remoteWorld has one remote server, x.
 func remoteWorld(t *testing.T, url string) *world {
 	return newWorld(t, Options{Patience: time.Minute, Servers: map[string]Server{"x": {
-		URL: url, Headers: map[string]string{"Authorization": "Bearer hunter2hunter2"}, Timeout: 10 * time.Second,
+		URL: url, Headers: map[string]string{"Authorization": "Bearer hunter2hunter2"}, Timeout: time.Minute,
 		Clean: strings.NewReplacer("hunter2hunter2", "[redacted]").Replace,
 	}}})
 }
@@ -132,9 +132,13 @@ func TestRemoteFaults(t *testing.T) {
 		"broken":       {status(500, "text/plain", "oops"), []string{"HTTP 500"}},
 		"an error":     {status(400, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"not you, hunter2hunter2"}}`), []string{"not you, [redacted]"}},
 		"not JSON":     {status(200, "application/json", "hello"), []string{"decode"}},
-		"elsewhere":    {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL+"/there?key=x", 307) }, []string{"redirects to " + elsewhere.URL + "/there;"}},
-		"as GET":       {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/there", 302) }, []string{"redirects to http"}},
-		"in a circle":  {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/there", 307) }, []string{"redirects to http"}},
+		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL+"/there?key=x", http.StatusTemporaryRedirect)
+		}, []string{"redirects to " + elsewhere.URL + "/there;"}},
+		"as GET": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/there", http.StatusFound) }, []string{"redirects to http"}},
+		"in a circle": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/there", http.StatusTemporaryRedirect)
+		}, []string{"redirects to http"}},
 		"endless": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			for piece := strings.Repeat("x", 1<<20); ; {
