@@ -3,8 +3,6 @@
 package main
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"syscall"
@@ -222,41 +220,4 @@ func TestResumeOfNothing(t *testing.T) {
 			t.Errorf("the model was sent %q", got)
 		}
 	}
-}
-
-// Every turn whose result the host has read is stored, whenever the engine is killed.
-func TestKillsLoseNoResult(t *testing.T) {
-	t.Parallel()
-	const kills, chats = 50, 8
-	s := newShared(t, "")
-	known := map[string]string{} // the responses by trace
-	for kill := range kills {
-		e := s.start(host.Options{})
-		for i := range chats {
-			say(e, fmt.Sprintf("k%d-c%d", kill, i), "u", numbered("s", i%4), fmt.Sprintf("n=%d rest=1ms", 1+rand.IntN(12)))
-		}
-		left := rand.IntN(6 * chats)
-		e.Wait("so many messages", func(m host.Message) bool { left--; return left < 0 })
-		killed(t, e)
-		for _, m := range e.Messages() {
-			if m.Get("type").Str == "result" {
-				known[m.Get("result.trace_id").Str] = m.Get("result.response").Str
-			}
-		}
-	}
-	for i := range 4 {
-		for _, turn := range s.turns("u", numbered("s", i)) {
-			trace := turn.Get("trace_id").Str
-			if response, ok := known[trace]; ok && (turn.Get("status").Str != "done" || turn.Get("response").Str != response) {
-				t.Errorf("stored is %s", turn.Raw)
-			}
-			delete(known, trace)
-		}
-	}
-	if len(known) > 0 {
-		t.Errorf("results are lost: %v", known)
-	}
-	e := s.start(host.Options{})
-	say(e, "last", "u", "s0", "n=1")
-	wantWarnings(t, wantWhole(t, e, "last", fakellama.Text("n=1")))
 }

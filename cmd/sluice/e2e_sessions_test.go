@@ -45,15 +45,21 @@ func (s *shared) start(o host.Options) *host.Engine {
 // sessions runs `sluice sessions` and returns what it prints.
 func (s *shared) sessions(args ...string) string {
 	s.t.Helper()
+	stdout, stderr, err := s.runSessions(args...)
+	if err != nil {
+		s.t.Fatalf("sessions %q: %v: %s", args, err, stderr)
+	}
+	return stdout
+}
+
+func (s *shared) runSessions(args ...string) (stdout, stderr string, err error) {
+	s.t.Helper()
 	command := exec.Command(built(s.t), append([]string{"sessions"}, args...)...)
 	command.Dir = s.dir
-	var stderr strings.Builder
-	command.Stderr = &stderr
-	out, err := command.Output()
-	if err != nil {
-		s.t.Fatalf("sessions %q: %v: %s", args, err, stderr.String())
-	}
-	return string(out)
+	var out, errors strings.Builder
+	command.Stdout, command.Stderr = &out, &errors
+	err = command.Run()
+	return out.String(), errors.String(), err
 }
 
 // turns are a session's turns.
