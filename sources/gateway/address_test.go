@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -55,6 +56,7 @@ func FuzzNormalizeServerURL(f *testing.F) {
 	f.Add("localhost:8000/")
 	f.Add("HTTPS://[::1%25eth0]:1/%2f//")
 	f.Add("x.example.com")
+	f.Add("0/@")
 	f.Fuzz(func(t *testing.T, given string) {
 		got, err := NormalizeServerURL(given)
 		if err != nil {
@@ -63,7 +65,7 @@ func FuzzNormalizeServerURL(f *testing.F) {
 		if again, err := NormalizeServerURL(got); err != nil || again != got {
 			t.Errorf("%q became %q, then %q, %v", given, got, again, err)
 		}
-		if strings.ContainsAny(got, "?#@ \n") || strings.HasSuffix(got, "/") {
+		if parsed, err := url.Parse(got); err != nil || parsed.User != nil || strings.ContainsAny(got, "?# \n") || strings.HasSuffix(got, "/") {
 			t.Errorf("%q became %q", given, got)
 		}
 	})

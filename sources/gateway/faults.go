@@ -23,8 +23,12 @@ import (
 // longestReason bounds how much of the gateway's own words a message repeats, in characters.
 const longestReason = 300
 
-// redacted stands in a text where a secret was.
-const redacted = "[redacted]"
+const (
+	// redacted stands in a text where a secret was.
+	redacted = "[redacted]"
+	// shortestSecret keeps words such as "no" readable, in bytes.
+	shortestSecret = 6
+)
 
 // tooSlow is why a call ended that got no answer in time.
 type tooSlow struct{ limit time.Duration }
@@ -89,7 +93,7 @@ func textOf(v gjson.Result) string {
 // without the secrets of the call, which some servers repeat.
 func presentable(text string, secrets []string) string {
 	for _, secret := range secrets {
-		if secret != "" {
+		if len(secret) >= shortestSecret {
 			text = strings.ReplaceAll(text, secret, redacted)
 		}
 	}

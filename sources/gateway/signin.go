@@ -44,7 +44,7 @@ func (c *Client) Login(ctx context.Context, server, email, password string) (Log
 	body := appendMember(nil, '{', "email", email)
 	body = appendMember(body, ',', "password", hash)
 	body = append(body, `,"token":null}`...)
-	got, err := c.post(ctx, server, "/api/auth/login", body, hash, password)
+	got, err := c.post(ctx, server, "/api/auth/login", body, hash)
 	if err != nil {
 		return Login{}, err
 	}
