@@ -1,0 +1,59 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"time"
+)
+
+// lockInterval is how often a lock that another process has is asked for.
+const lockInterval = 10 * time.Millisecond
+
+var errLocked = errors.New("profile: another engine has the lock")
+
+// lockFile opens and locks the file, which it creates and which stays; closing it gives the lock back. It
+// asks until it has the lock, ctx ends (errLocked) or another error comes.
+func lockFile(ctx context.Context, path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	tick := time.NewTicker(lockInterval)
+	defer tick.Stop()
+	for {
+		err := tryLock(file)
+		if err == nil {
+			return file, nil
+		}
+		if !errors.Is(err, errLocked) {
+			file.Close()
+			return nil, err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			file.Close()
+			return nil, errLocked
+		}
+	}
+}
+
+// turns give each session to one user of it at a time, in this process.
+type turns struct {
+	mu     sync.Mutex
+	byName map[string]chan struct{} // each holds a token while somebody has the turn
+}
+
+func (t *turns) of(name string) chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.byName == nil {
+		t.byName = map[string]chan struct{}{}
+	}
+	if t.byName[name] == nil {
+		t.byName[name] = make(chan struct{}, 1)
+	}
+	return t.byName[name]
+}
