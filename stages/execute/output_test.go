@@ -166,12 +166,10 @@ func (c *fakeChat) Step(ctx context.Context, _ Lease, _ int, r *wire.ModelReques
 	if err != nil {
 		long = 0
 	}
-	select {
-	case <-time.After(long):
-		return Outcome{Response: []byte("whole"), Finish: "stop", Usage: &wire.Usage{CompletionTokens: 3}, FirstToken: time.Now(), Upstream: long / 2}, nil
-	case <-ctx.Done():
-		return Outcome{Response: []byte("half"), Upstream: long / 2}, context.Cause(ctx)
+	if err := sleep(ctx, long); err != nil {
+		return Outcome{Response: []byte("half"), Upstream: long / 2}, err
 	}
+	return Outcome{Response: []byte("whole"), Finish: "stop", Usage: &wire.Usage{CompletionTokens: 3}, FirstToken: time.Now(), Upstream: long / 2}, nil
 }
 
 // called are calls of functions, with ids that count.
