@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sluice/sources/demo"
+	"sluice/stages/execute/planner/machine"
 )
 
 // demoModel writes the built-in model.
@@ -22,11 +23,11 @@ func demoModel(t testing.TB) string {
 var forty = ggufShape{vocab: 151936, embd: 4096, layers: 94, heads: 64, headsKV: 4, headDim: 128, ff: 1536, ctx: 40960,
 	kind: ggmlQ4_K, fileType: 15, experts: 39, expertsUsed: 8, byteTokens: true}
 
-// noGPU and withGPU are machines of 24 GiB.
+// noGPU is a machine of 24 GiB, withGPU one of 64 GiB with two GPUs.
 var (
-	noGPU   = &Hardware{TotalMemory: 24 << 30, AvailableMemory: 22 << 30, Cores: 4, GPUs: []GPU{}}
-	withGPU = &Hardware{TotalMemory: 64 << 30, AvailableMemory: 60 << 30, Cores: 8, GPUs: []GPU{
-		{"CUDA0", "NVIDIA GeForce RTX 3090", 24124 << 20, 23837 << 20}, {"CUDA1", "NVIDIA GeForce RTX 3060", 12036 << 20, 11800 << 20}}}
+	noGPU   = &Hardware{TotalMemory: 24 << 30, AvailableMemory: 22 << 30, Cores: 4, GPUs: []machine.GPU{}}
+	withGPU = &Hardware{TotalMemory: 64 << 30, AvailableMemory: 60 << 30, Cores: 8, GPUs: []machine.GPU{
+		gpu("CUDA0", 24124<<20, 23837<<20), gpu("CUDA1", 12036<<20, 11800<<20)}}
 )
 
 // BenchmarkInspect40GB reads the header of a file of 40 GiB.
@@ -75,8 +76,8 @@ func BenchmarkPlanMostLayers(b *testing.B) {
 	file := inspected(b, shape.write(b, "deep.gguf"))
 	hw := *withGPU
 	hw.GPUs = nil
-	for i := range maxGPUs {
-		hw.GPUs = append(hw.GPUs, GPU{fmt.Sprintf("CUDA%d", i), "", 1 << 30, 900 << 20})
+	for i := range 16 {
+		hw.GPUs = append(hw.GPUs, gpu(fmt.Sprintf("CUDA%d", i), 1<<30, 900<<20))
 	}
 	for b.Loop() {
 		if err := newDecider(file, &hw, Request{CtxSize: 1 << 20, Parallel: 64}, serverArgs{}).fill(&Result{}); err != nil {

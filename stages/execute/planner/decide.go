@@ -136,7 +136,7 @@ func (d *decider) try(s setting, t tier, ctx int) (setting, Estimate, bool) {
 	}
 	s.layers = t.layers(d, s)
 	e, ok := d.estimate(s)
-	return s, e, ok && d.hw.fits(e)
+	return s, e, ok && d.fits(e)
 }
 
 // estimate notes when there is none, which ends the search.
@@ -167,7 +167,7 @@ func mostLayers(d *decider, s setting) int {
 	low, high := 0, d.blocks()
 	for low < high {
 		s.layers = (low + high + 1) / 2
-		if e, ok := d.estimate(s); ok && d.hw.gpusFit(e) {
+		if e, ok := d.estimate(s); ok && d.gpusFit(e) {
 			low = s.layers
 		} else {
 			high = s.layers - 1
@@ -176,10 +176,21 @@ func mostLayers(d *decider, s setting) int {
 	return low
 }
 
+// fits reports whether e fits with the margins kept.
+func (d *decider) fits(e Estimate) bool {
+	host := e.PerDevice[0].Total
+	for i, g := range d.hw.GPUs {
+		if g.Unified() {
+			host += e.PerDevice[1+i].Total
+		}
+	}
+	return host <= d.hw.Budget() && d.gpusFit(e)
+}
+
 // gpusFit reports whether every GPU's share fits.
-func (h *Hardware) gpusFit(e Estimate) bool {
-	for i, g := range h.GPUs {
-		if e.PerDevice[1+i].Total > g.budget() {
+func (d *decider) gpusFit(e Estimate) bool {
+	for i, g := range d.hw.GPUs {
+		if e.PerDevice[1+i].Total > g.Budget() {
 			return false
 		}
 	}

@@ -4,7 +4,7 @@
 //
 // The header is read by a bounded reader of our own, which believes no number in it; gguf-parser-go,
 // which knows the architectures, then works on what was read and never opens the file. The package is
-// platform-neutral but for how a file is opened and where limits of a control group are read.
+// platform-neutral but for how a file is opened; package machine knows this machine.
 //
 // Concurrency law: [Inspect] and the functions on its result are pure but for reading the file, which
 // is closed before they return. A [Planner] may be used from any goroutine; it keeps what doesn't

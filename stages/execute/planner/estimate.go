@@ -2,6 +2,8 @@ package planner
 
 import (
 	gguf "github.com/gpustack/gguf-parser-go"
+
+	"sluice/stages/execute/planner/machine"
 )
 
 // Estimate is the memory that a llama-server with a plan needs, in bytes.
@@ -41,7 +43,7 @@ type setting struct {
 	batch, ubatch int
 	kvType        kvType
 	projector     uint64 // bytes of a vision projector that is loaded beside the model
-	repack        repack
+	repack        machine.Repack
 }
 
 // The server's own use of memory, measured with the llama-server 0.4.0-dev (commit 80fb11a) of the tests,
@@ -131,7 +133,7 @@ func (m *estimator) place(layers int) []int {
 	if len(m.hw.GPUs) == 0 || layers <= 0 {
 		return devices
 	}
-	bounds, first := m.hw.fractions(), len(devices)-layers
+	bounds, first := m.hw.Fractions(), len(devices)-layers
 	for i := first; i < len(devices); i++ {
 		share, gpu := float64(i-first)/float64(layers), 0
 		for gpu < len(bounds)-1 && bounds[gpu] <= share {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	gguf "github.com/gpustack/gguf-parser-go"
+
+	"sluice/stages/execute/planner/machine"
 )
 
 // FuzzHeader reads anything. What is accepted must hold together, and everything that is made of it must
@@ -23,7 +25,7 @@ func FuzzHeader(f *testing.F) {
 		header, data := encodeGGUF(shape.metadata(), shape.tensors())
 		f.Add(append(header, make([]byte, data)...))
 	}
-	hw := &Hardware{TotalMemory: 8 << 30, AvailableMemory: 8 << 30, GPUs: []GPU{{Name: "CUDA0", TotalMemory: 1 << 30, FreeMemory: 1 << 30}}}
+	hw := &Hardware{TotalMemory: 8 << 30, AvailableMemory: 8 << 30, GPUs: []machine.GPU{{Name: "CUDA0", TotalMemory: 1 << 30, FreeMemory: 1 << 30}}}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		h, err := readHeader(bytes.NewReader(text), int64(len(text)), maxHeaderBytes)
 		if err != nil {

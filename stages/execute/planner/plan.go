@@ -2,10 +2,10 @@ package planner
 
 import (
 	"context"
-	"io/fs"
 	"strconv"
 
 	"sluice/internal/wire"
+	"sluice/stages/execute/planner/machine"
 )
 
 // Plan is how llama-server is started.
@@ -64,36 +64,17 @@ type Request struct {
 	Held uint64
 }
 
-// Options says where facts come from; the zero value asks this machine, which then has no GPU.
-type Options struct {
-	// ListDevices runs `llama-server --list-devices` and returns what it printed on stdout. It must end
-	// with its context. Nil: there are no GPUs.
-	ListDevices func(context.Context) (string, error)
-	// Memory returns the machine's memory. Nil asks the operating system.
-	Memory func(context.Context) (Memory, error)
-	// System is the root of the file system with the control groups. Nil: this machine's.
-	System fs.FS
-}
+// Options says where facts about the machine come from.
+type Options = machine.Options
+
+// Hardware is what a plan may use.
+type Hardware = machine.Hardware
 
 // Planner plans for one engine and one llama-server binary.
-type Planner struct {
-	options Options
-
-	looking chan struct{} // holds one token while the machine is looked at, which guards what follows
-	fixed   *Hardware     // what doesn't change; set by the first Plan that could ask
-	warning string        // why there are no GPUs in fixed
-}
+type Planner struct{ machine *machine.Machine }
 
 // New returns a Planner. Nothing is looked at before the first Plan.
-func New(o Options) *Planner {
-	if o.Memory == nil {
-		o.Memory = readMemory
-	}
-	if o.System == nil {
-		o.System = system()
-	}
-	return &Planner{options: o, looking: make(chan struct{}, 1)}
-}
+func New(o Options) *Planner { return &Planner{machine.New(o)} }
 
 // Plan plans one model. The error is a *wire.Fault: model_missing when the file is no readable model,
 // model_plan_error when it fits in no way, or can't hold a chat; or the cause of ctx.
@@ -110,9 +91,12 @@ func (p *Planner) Plan(ctx context.Context, r Request) (*Result, error) {
 
 // PlanFile is Plan for a file that was inspected.
 func (p *Planner) PlanFile(ctx context.Context, file *File, r Request) (*Result, error) {
-	hardware, warning, err := p.hardware(ctx, r.Held)
-	if err != nil {
-		return nil, err
+	hardware, warning, err := p.machine.Look(ctx, r.Held)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, wire.NewFault(wire.CodeInternal, err.Error())
 	}
 	result := &Result{Model: file.Model.named(r.Name), Hardware: *hardware, Reductions: []Reduction{}, Warnings: append([]string{}, file.Warnings...)}
 	if warning != "" {
@@ -141,9 +125,9 @@ func newDecider(file *File, hardware *Hardware, r Request, args serverArgs) *dec
 	if n, err := strconv.Atoi(r.GPULayers); err == nil && n >= 0 {
 		d.wish.layers = n
 	}
-	d.base = setting{batch: batchTokens, ubatch: ubatchTokens, repack: hardware.repack, projector: args.projectorBytes()}
+	d.base = setting{batch: batchTokens, ubatch: ubatchTokens, repack: hardware.Repack, projector: args.projectorBytes()}
 	if args.noRepack {
-		d.base.repack = repackNone
+		d.base.repack = machine.RepackNone
 	}
 	if file.Model.Embedding { // a text goes through such a model in one piece
 		d.base.ubatch = min(batchTokens, max(d.wanted(), 1))
@@ -180,7 +164,7 @@ func (d *decider) fill(result *Result) error {
 // tokens apart but for the newest ones, and 8 GiB of prompts, whatever the machine has.
 func (d *decider) bound(p *Plan, e *Estimate, s setting) {
 	const mostCheckpoints, spacing, newest, mostMiB = 32, 8192, 3, 8192
-	left := (d.hw.budget() - min(d.hw.budget(), e.PerDevice[0].Total)) / 2
+	left := (d.hw.Budget() - min(d.hw.Budget(), e.PerDevice[0].Total)) / 2
 	if one := d.checkpointBytes(s.ctx, s.kvType) * uint64(s.parallel); one > 0 {
 		p.windowed = true
 		p.CtxCheckpoints = int(min(left/one, uint64(min(mostCheckpoints, s.ctx/spacing+newest))))
@@ -204,49 +188,4 @@ func (d *decider) fillOpen(result *Result, w wish) {
 		PerDevice: []DeviceEstimate{{Device: "host", Layers: d.file.Model.Layers, Weights: size, Total: size}},
 	}
 	result.Fits = size <= d.have()
-}
-
-// hardware is what this machine has now.
-func (p *Planner) hardware(ctx context.Context, held uint64) (*Hardware, string, error) {
-	fixed, warning, err := p.look(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	memory, err := p.options.Memory(ctx)
-	if err != nil {
-		return nil, "", wire.NewFault(wire.CodeInternal, err.Error())
-	}
-	h := *fixed
-	h.TotalMemory, h.AvailableMemory = memory.Total, memory.Available
-	if g := readGroup(p.options.System); g.limit > 0 && g.limit < memory.Total {
-		h.MemoryLimit, h.TotalMemory = g.limit, g.limit
-		h.AvailableMemory = min(h.AvailableMemory, g.limit-min(g.limit, g.used))
-	}
-	h.AvailableMemory = min(h.AvailableMemory+held, h.TotalMemory)
-	return &h, warning, nil
-}
-
-// look returns what doesn't change, looking once. A look that its context cut short isn't kept.
-func (p *Planner) look(ctx context.Context) (*Hardware, string, error) {
-	select {
-	case p.looking <- struct{}{}:
-		defer func() { <-p.looking }()
-	case <-ctx.Done():
-		return nil, "", context.Cause(ctx)
-	}
-	if p.fixed != nil {
-		return p.fixed, p.warning, nil
-	}
-	h := &Hardware{}
-	h.Cores, h.repack = readCores(ctx)
-	if g := readGroup(p.options.System); g.cores > 0 {
-		h.Cores = min(h.Cores, g.cores)
-	}
-	var warning string
-	h.GPUs, warning = listDevices(ctx, p.options.ListDevices)
-	if ctx.Err() != nil {
-		return nil, "", context.Cause(ctx)
-	}
-	p.fixed, p.warning = h, warning
-	return h, warning, nil
 }

@@ -11,11 +11,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"sluice/internal/wire"
+	"sluice/stages/execute/planner/machine"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
+
+// fixed is a machine of 64 GiB, 60 of them available.
+func fixed(context.Context) (machine.Memory, error) {
+	return machine.Memory{Total: 64 << 30, Available: 60 << 30}, nil
+}
 
 // TestGolden holds the result's JSON to the files of testdata.
 func TestGolden(t *testing.T) {
@@ -33,7 +40,7 @@ func TestGolden(t *testing.T) {
 			Request{CtxSize: 2048, Parallel: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.o.Memory, c.o.System = fixed, filesOf()
+			c.o.Memory, c.o.System = fixed, fstest.MapFS{}
 			p := New(c.o)
 			c.r.Path = c.shape.write(t, "model.gguf")
 			result, err := p.Plan(t.Context(), c.r)
@@ -68,10 +75,12 @@ func TestFaults(t *testing.T) {
 	clip := ggufShape{arch: "clip", vocab: 10, embd: 64, layers: 1, heads: 2, headsKV: 2, ff: 128}
 	_, err = p.Plan(t.Context(), Request{Path: clip.write(t, "mmproj.gguf")})
 	wantFault(t, err, wire.CodeModelPlan, "vision projector")
-	small := New(Options{Memory: func(context.Context) (Memory, error) { return Memory{1 << 30, 300 << 20}, nil }})
+	small := New(Options{Memory: func(context.Context) (machine.Memory, error) {
+		return machine.Memory{Total: 1 << 30, Available: 300 << 20}, nil
+	}})
 	_, err = small.Plan(t.Context(), Request{Path: llama8.write(t, "large.gguf")})
 	wantFault(t, err, wire.CodeModelPlan, "Ways out")
-	broken := New(Options{Memory: func(context.Context) (Memory, error) { return Memory{}, errors.New("no /proc") }})
+	broken := New(Options{Memory: func(context.Context) (machine.Memory, error) { return machine.Memory{}, errors.New("no /proc") }})
 	_, err = broken.Plan(t.Context(), Request{Path: llama8.write(t, "large.gguf")})
 	wantFault(t, err, wire.CodeInternal, "no /proc")
 }
@@ -144,7 +153,7 @@ func TestServerKnowsTheFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ParseDevices(string(list)); err != nil {
+	if _, err := machine.ParseDevices(string(list)); err != nil {
 		t.Error(err)
 	}
 }

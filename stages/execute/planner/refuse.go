@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/wire"
+	"sluice/stages/execute/planner/machine"
 )
 
 // quantizations are what people find models in, with their bits per weight, from large to small. The
@@ -32,10 +33,10 @@ func (d *decider) refuse() *wire.Fault {
 
 // have is what there is on all devices.
 func (d *decider) have() uint64 {
-	n := d.hw.budget()
+	n := d.hw.Budget()
 	for _, g := range d.hw.GPUs {
-		if !g.unified() {
-			n += g.budget()
+		if !g.Unified() {
+			n += g.Budget()
 		}
 	}
 	return n
@@ -45,12 +46,12 @@ func (d *decider) have() uint64 {
 const maxNamed = 4
 
 func (d *decider) haveWords() string {
-	words := fmt.Sprintf("%s of memory available, %s of it kept free", gib(d.hw.AvailableMemory), gib(margin(d.hw.TotalMemory)))
+	words := fmt.Sprintf("%s of memory available, %s of it kept free", gib(d.hw.AvailableMemory), gib(machine.Margin(d.hw.TotalMemory)))
 	for i, g := range d.hw.GPUs {
 		if i == maxNamed {
 			return words + fmt.Sprintf("; and %d more GPUs", len(d.hw.GPUs)-i)
 		}
-		words += fmt.Sprintf("; %s free on %s, %s kept free", gib(g.FreeMemory), g.Name, gib(margin(g.TotalMemory)))
+		words += fmt.Sprintf("; %s free on %s, %s kept free", gib(g.FreeMemory), g.Name, gib(machine.Margin(g.TotalMemory)))
 	}
 	return words
 }
@@ -92,10 +93,10 @@ func (d *decider) layersWay(s setting) string {
 		return fmt.Sprintf("more room on the GPUs (they take %d of %d layers; end what else uses them)", s.layers, d.blocks())
 	}
 	imagined := *d.hw
-	imagined.GPUs = []GPU{{Name: "GPU", TotalMemory: 1 << 50, FreeMemory: 1 << 50}}
+	imagined.GPUs = []machine.GPU{{Name: "GPU", TotalMemory: 1 << 50, FreeMemory: 1 << 50}}
 	with := newEstimator(d.file, &imagined)
 	for s.layers = 1; s.layers <= d.blocks(); s.layers++ {
-		if e, ok := with.estimate(s); ok && e.PerDevice[0].Total <= d.hw.budget() {
+		if e, ok := with.estimate(s); ok && e.PerDevice[0].Total <= d.hw.Budget() {
 			room := e.PerDevice[1].Total
 			return fmt.Sprintf("a GPU with %s free would take %d of %d layers (models[].gpu_layers; llama-server finds no GPU now)",
 				gib(withMargin(room)), s.layers, d.blocks())
@@ -108,7 +109,7 @@ func (d *decider) layersWay(s setting) string {
 // GiB.
 func withMargin(room uint64) uint64 {
 	const tenth = 1 << 30 / 10
-	return (max(room+room/15, room+margin(0))+tenth-1)/tenth*tenth + tenth/2
+	return (max(room+room/15, room+machine.Margin(0))+tenth-1)/tenth*tenth + tenth/2
 }
 
 // gib writes bytes for people.

@@ -4,29 +4,20 @@ import (
 	"slices"
 
 	gguf "github.com/gpustack/gguf-parser-go"
-)
 
-// repack says for what kind of processor llama-server copies matrices into another order as it loads
-// them (--repack, the default).
-type repack string
-
-const (
-	repackNone repack = ""
-	repackAVX2 repack = "avx2"
-	repackNEON repack = "neon"
-	repackAMX  repack = "amx"
+	"sluice/stages/execute/planner/machine"
 )
 
 // repackedTypes are the types for which ggml has another order (ggml, src/ggml-cpu: repack.cpp, where it
 // chooses the best one, and qtype_has_amx_kernels in amx/common.h). AMX takes matrices of FP16 as well,
 // unchanged, but none of experts.
-var repackedTypes = map[repack][]gguf.GGMLType{
-	repackAVX2: {gguf.GGMLTypeQ4_0, gguf.GGMLTypeQ4_K, gguf.GGMLTypeIQ4_NL, gguf.GGMLTypeMXFP4},
-	repackNEON: {
+var repackedTypes = map[machine.Repack][]gguf.GGMLType{
+	machine.RepackAVX2: {gguf.GGMLTypeQ4_0, gguf.GGMLTypeQ4_K, gguf.GGMLTypeIQ4_NL, gguf.GGMLTypeMXFP4},
+	machine.RepackNEON: {
 		gguf.GGMLTypeQ4_0, gguf.GGMLTypeQ4_K, gguf.GGMLTypeQ5_K, gguf.GGMLTypeQ6_K, gguf.GGMLTypeQ8_0,
 		gguf.GGMLTypeIQ4_NL, gguf.GGMLTypeMXFP4,
 	},
-	repackAMX: {
+	machine.RepackAMX: {
 		gguf.GGMLTypeQ4_0, gguf.GGMLTypeQ4_1, gguf.GGMLTypeQ8_0, gguf.GGMLTypeQ4_K, gguf.GGMLTypeQ5_K,
 		gguf.GGMLTypeQ6_K, gguf.GGMLTypeIQ4_XS, gguf.GGMLTypeF16,
 	},
@@ -42,12 +33,12 @@ func (f *File) repackedBytes(s setting) (copies, originals uint64) {
 	types := repackedTypes[s.repack]
 	for _, t := range f.parsed.TensorInfos {
 		if t.NDimensions < 2 || t.Name == "token_embd.weight" || !slices.Contains(types, t.Type) ||
-			s.repack == repackAMX && t.NDimensions > 2 {
+			s.repack == machine.RepackAMX && t.NDimensions > 2 {
 			continue
 		}
 		n, _, _ := tensorBytes(t)
 		originals += n
-		if s.repack == repackAMX && t.Type == gguf.GGMLTypeQ8_0 {
+		if s.repack == machine.RepackAMX && t.Type == gguf.GGMLTypeQ8_0 {
 			n += n / 34 * amxBlock
 		}
 		copies += n

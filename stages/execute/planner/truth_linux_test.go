@@ -13,10 +13,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/tidwall/gjson"
 
 	"sluice/internal/testkit"
+	"sluice/stages/execute/planner/machine"
 )
 
 // llamaServer is a real one with a plan.
@@ -140,13 +142,13 @@ func TestEstimateIsTrue(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			hw, _, err := New(Options{}).hardware(t.Context(), 0)
+			hw, _, err := machine.New(Options{}).Look(t.Context(), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := setting{ctx: c.ctx, parallel: c.parallel, batch: batchTokens, ubatch: ubatchTokens, kvType: c.kvType, repack: hw.repack}
+			s := setting{ctx: c.ctx, parallel: c.parallel, batch: batchTokens, ubatch: ubatchTokens, kvType: c.kvType, repack: hw.Repack}
 			if readArgs(c.args).noRepack {
-				s.repack = repackNone
+				s.repack = machine.RepackNone
 			}
 			e, ok := newEstimator(file, hw).estimate(s)
 			if !ok {
@@ -166,7 +168,7 @@ func TestEstimateIsTrue(t *testing.T) {
 // TestServerKeepsToThePlan starts the server with the plan of the demo model, and asks it what it does.
 func TestServerKeepsToThePlan(t *testing.T) {
 	path := demoModel(t)
-	p := New(Options{Memory: fixed, System: filesOf()})
+	p := New(Options{Memory: fixed, System: fstest.MapFS{}})
 	for name, r := range map[string]Request{
 		"all is open":    {Path: path},
 		"all is set":     {Path: path, CtxSize: 1000, Parallel: 3, GPULayers: "0"},

@@ -1,4 +1,4 @@
-package planner
+package machine
 
 import (
 	"context"
@@ -36,8 +36,20 @@ func system() fs.FS {
 	return os.DirFS("/")
 }
 
+// Repack says for what kind of processor llama-server copies matrices into another order as it loads
+// them (--repack, the default).
+type Repack string
+
+// The kinds of processors.
+const (
+	RepackNone Repack = ""
+	RepackAVX2 Repack = "avx2"
+	RepackNEON Repack = "neon"
+	RepackAMX  Repack = "amx"
+)
+
 // readCores returns the number of physical cores, and what llama-server rearranges matrices for.
-func readCores(ctx context.Context) (int, repack) {
+func readCores(ctx context.Context) (int, Repack) {
 	cores, err := cpu.CountsWithContext(ctx, false)
 	if err != nil || cores < 1 {
 		cores = runtime.NumCPU()
@@ -45,17 +57,17 @@ func readCores(ctx context.Context) (int, repack) {
 	// A machine may have more cores than this process may use.
 	cores = min(cores, runtime.NumCPU())
 	if runtime.GOARCH == "arm64" {
-		return cores, repackNEON
+		return cores, RepackNEON
 	}
 	infos, err := cpu.InfoWithContext(ctx)
 	if err != nil || len(infos) == 0 {
-		return cores, repackNone
+		return cores, RepackNone
 	}
 	switch flags := infos[0].Flags; {
 	case slices.Contains(flags, "amx_int8"):
-		return cores, repackAMX
+		return cores, RepackAMX
 	case slices.Contains(flags, "avx2"):
-		return cores, repackAVX2
+		return cores, RepackAVX2
 	}
-	return cores, repackNone
+	return cores, RepackNone
 }

@@ -1,4 +1,4 @@
-package planner
+package machine
 
 import (
 	"context"
@@ -20,7 +20,8 @@ type Hardware struct {
 	Cores int   `json:"cores"`
 	GPUs  []GPU `json:"gpus"`
 
-	repack repack
+	// Repack says for what kind of processor llama-server rearranges matrices.
+	Repack Repack `json:"-"`
 }
 
 // GPU is a device as llama-server names it.
@@ -32,24 +33,24 @@ type GPU struct {
 	FreeMemory uint64 `json:"free_memory"`
 }
 
-// margin is what a plan leaves free of memory that others use too: a sixteenth, at least 256 MiB.
-func margin(total uint64) uint64 { return max(total/16, 256<<20) }
+// Margin is what a plan leaves free of memory that others use too: a sixteenth, at least 256 MiB.
+func Margin(total uint64) uint64 { return max(total/16, 256<<20) }
 
-// budget is what a plan may use of the host's memory.
-func (h *Hardware) budget() uint64 {
-	return h.AvailableMemory - min(h.AvailableMemory, margin(h.TotalMemory))
+// Budget is what a plan may use of the host's memory.
+func (h *Hardware) Budget() uint64 {
+	return h.AvailableMemory - min(h.AvailableMemory, Margin(h.TotalMemory))
 }
 
-// budget is what a plan may use of a GPU's memory.
-func (g GPU) budget() uint64 { return g.FreeMemory - min(g.FreeMemory, margin(g.TotalMemory)) }
+// Budget is what a plan may use of a GPU's memory.
+func (g GPU) Budget() uint64 { return g.FreeMemory - min(g.FreeMemory, Margin(g.TotalMemory)) }
 
-// unified reports whether the GPU uses the host's memory.
-func (g GPU) unified() bool {
+// Unified reports whether the GPU uses the host's memory.
+func (g GPU) Unified() bool {
 	return strings.HasPrefix(g.Name, "Metal") || strings.HasPrefix(g.Name, "MTL")
 }
 
-// fractions are the bounds of the GPUs' shares, as llama.cpp splits by default: by free memory.
-func (h *Hardware) fractions() []float64 {
+// Fractions are the bounds of the GPUs' shares, as llama.cpp splits by default: by free memory.
+func (h *Hardware) Fractions() []float64 {
 	sum, bounds := 0.0, make([]float64, len(h.GPUs))
 	for i, g := range h.GPUs {
 		sum += float64(g.FreeMemory)
@@ -64,17 +65,6 @@ func (h *Hardware) fractions() []float64 {
 	}
 	bounds[len(bounds)-1] = 1
 	return bounds
-}
-
-// fits reports whether e fits with the margins kept.
-func (h *Hardware) fits(e Estimate) bool {
-	host := e.PerDevice[0].Total
-	for i, g := range h.GPUs {
-		if g.unified() {
-			host += e.PerDevice[1+i].Total
-		}
-	}
-	return host <= h.budget() && h.gpusFit(e)
 }
 
 // deviceLine is a line of `llama-server --list-devices` (llama.cpp, common/arg.cpp): two spaces, name,

@@ -1,4 +1,4 @@
-package planner
+package machine
 
 import (
 	"context"
@@ -107,12 +107,12 @@ func TestMachineIsLookedAtOnce(t *testing.T) {
 		Memory: func(context.Context) (Memory, error) { return Memory{64 << 30, available}, nil },
 		System: filesOf("proc/self/cgroup", "0::/\n", "sys/fs/cgroup/memory.max", "34359738368\n", "sys/fs/cgroup/memory.current", "1073741824\n", "sys/fs/cgroup/cpu.max", "100000 100000\n"),
 	})
-	first, _, err := p.hardware(t.Context(), 0)
+	first, _, err := p.Look(t.Context(), 0)
 	if err != nil || len(first.GPUs) != 1 || first.Cores != 1 || first.MemoryLimit != 32<<30 || first.TotalMemory != 32<<30 || first.AvailableMemory != 31<<30 {
 		t.Errorf("%+v, %v", first, err)
 	}
 	available = 5 << 30
-	second, _, err := p.hardware(t.Context(), 1<<30)
+	second, _, err := p.Look(t.Context(), 1<<30)
 	if err != nil || second.AvailableMemory != 6<<30 || asked != 1 {
 		t.Errorf("%+v, %v, asked %d times", second, err, asked)
 	}
@@ -125,10 +125,10 @@ func TestInterruptedLook(t *testing.T) {
 	}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := p.hardware(ctx, 0); !errors.Is(err, context.Canceled) {
+	if _, _, err := p.Look(ctx, 0); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if hw, _, err := p.hardware(t.Context(), 0); err != nil || len(hw.GPUs) != 1 {
+	if hw, _, err := p.Look(t.Context(), 0); err != nil || len(hw.GPUs) != 1 {
 		t.Errorf("%+v, %v", hw, err)
 	}
 }
@@ -143,13 +143,13 @@ func TestWaitingForALook(t *testing.T) {
 		}})
 		first := make(chan error, 1)
 		go func() {
-			_, _, err := p.hardware(t.Context(), 0)
+			_, _, err := p.Look(t.Context(), 0)
 			first <- err
 		}()
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, _, err := p.hardware(ctx, 0); !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err := p.Look(ctx, 0); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
 		close(answer)
@@ -161,7 +161,7 @@ func TestWaitingForALook(t *testing.T) {
 
 // TestThisMachine asks the operating system.
 func TestThisMachine(t *testing.T) {
-	hw, warning, err := New(Options{}).hardware(t.Context(), 0)
+	hw, warning, err := New(Options{}).Look(t.Context(), 0)
 	if err != nil || warning != "" || hw.TotalMemory < 64<<20 || hw.AvailableMemory == 0 || hw.AvailableMemory > hw.TotalMemory || hw.Cores < 1 || hw.GPUs == nil {
 		t.Errorf("%+v, %q, %v", hw, warning, err)
 	}
