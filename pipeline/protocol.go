@@ -34,3 +34,19 @@ func NDJSON(maxLineBytes int, ascii bool) Protocol {
 		ASCII: ascii,
 	}
 }
+
+// JSONRPC returns JSON-RPC v1.
+func JSONRPC(maxLineBytes int, ascii bool) Protocol {
+	parser := &parse.JSONRPC{MaxLineBytes: maxLineBytes}
+	encoder := encode.JSONRPC{ASCII: ascii}
+	return Protocol{
+		Parse:    parser.Apply,
+		Validate: validate.JSONRPC,
+		Route:    route.JSONRPC,
+		Reply:    encoder.AppendReply,
+		Events: func(id wire.ID, _ bool) func(*wire.Events) *wire.Frames {
+			return encoder.Events(id).Apply
+		},
+		ASCII: ascii,
+	}
+}

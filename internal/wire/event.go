@@ -20,6 +20,9 @@ const (
 	EventToolApproval
 	EventLoopAbort
 	EventProgress
+	// EventFrame is an event of a gateway's stream, of which JSON-RPC v1 tells as it is: its Text is a
+	// JSON object that may stand in a line.
+	EventFrame
 )
 
 // Event is one event of a chat before it is encoded.

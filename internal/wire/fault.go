@@ -30,6 +30,10 @@ const (
 	CodeUsage            Code = "usage_error"
 
 	CodeLocalToolsDisabled Code = "local_tools_disabled"
+
+	// CodeInvalidParams and CodeNotInitialized are the words beside the numbers -32602 and -32002.
+	CodeInvalidParams  Code = "invalid_params"
+	CodeNotInitialized Code = "initialize_required"
 )
 
 // Fault is how a request fails: a code for programs and a message for people that says what to do

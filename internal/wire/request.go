@@ -27,6 +27,32 @@ const (
 	MethodApprove
 )
 
+// The methods that only JSON-RPC v1 has (section "Methods"); it shares shutdown and stats.
+const (
+	MethodHandshake Method = iota + 64 // its initialize
+	MethodHealth
+	MethodExit
+	MethodProfileList
+	MethodProfileSet
+	MethodProfileUse
+	MethodLogin
+	MethodAuthStatus
+	MethodLogout
+	MethodAgentsList
+	MethodConversations
+	MethodTurns
+	MethodSnapshot
+	MethodChatStart
+	MethodChatCancel
+	MethodChatStop
+	MethodToolsStatus
+	MethodToolsList
+	MethodToolsConfigure
+	MethodToolsRun
+	MethodToolsStart
+	MethodToolsStop
+)
+
 // Request is one message of the host on its way through parse, validate and route.
 type Request struct {
 	// ID, Name (the method as the host wrote it) and RawParams (the JSON text of the params object,
@@ -35,10 +61,13 @@ type Request struct {
 	ID        ID
 	Name      string
 	RawParams string
+	// Notification says that the message is one of JSON-RPC's: it is never answered, however wrong.
+	Notification bool
 	// Method is set by route.
 	Method Method
 	// Params is set by validate: one of *InitializeParams, *ChatParams, *CancelParams, *WarmupParams,
-	// *ApproveParams, or nil for a method without params. It holds no borrowed bytes.
+	// *ApproveParams or those of JSON-RPC (rpcparams.go), or nil for a method without params. It holds
+	// no borrowed bytes.
 	Params any
 	// Fault is set by the first stage that refuses the request; later stages pass it on as it is.
 	Fault *Fault

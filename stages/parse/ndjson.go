@@ -1,8 +1,6 @@
 package parse
 
 import (
-	"fmt"
-
 	"github.com/tidwall/gjson"
 
 	"sluice/internal/wire"
@@ -26,11 +24,7 @@ func (p *NDJSON) Apply(lines *wire.Lines) *wire.Requests {
 
 func (p *NDJSON) request(line *wire.Line) wire.Request {
 	r := wire.Request{Size: len(line.Bytes)}
-	if line.TooLong {
-		r.Fault = wire.NewFault(wire.CodeInvalidRequest, fmt.Sprintf("the line is longer than %d bytes and was skipped; send less or raise input.max_line_bytes", p.MaxLineBytes))
-		return r
-	}
-	if r.Fault = check(line.Bytes); r.Fault != nil {
+	if r.Fault = checkLine(line, p.MaxLineBytes); r.Fault != nil {
 		return r
 	}
 	message := gjson.Parse(view(line.Bytes))
@@ -81,18 +75,12 @@ func (m *members) slot(key string) *member {
 // take moves the members into the request, or says what is wrong with them.
 func (m *members) take(r *wire.Request) *wire.Fault {
 	if name := m.twice(); name != "" {
-		return wire.NewFault(wire.CodeInvalidRequest, "the member "+name+" stands twice; send it once")
+		return standsTwice(name)
 	}
-	switch {
-	case r.ID == "":
+	if r.ID == "" {
 		return wire.NewFault(wire.CodeInvalidRequest, "id is missing or is neither a string nor a number; give every request one")
-	case m.method.value.Type != gjson.String:
-		return wire.NewFault(wire.CodeInvalidRequest, "method is missing or no string; name one, for instance \"ping\"")
-	case m.params.count > 0 && !m.params.value.IsObject():
-		return wire.NewFault(wire.CodeInvalidRequest, "params is no object; send {} or leave it out")
 	}
-	r.Name, r.RawParams = m.method.value.Str, m.params.value.Raw
-	return nil
+	return m.takeCall(r, "ping")
 }
 
 // twice names a member that stands more than once, or nothing.

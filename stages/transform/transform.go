@@ -16,6 +16,8 @@ type Options struct {
 	ASCII bool
 	// Reasoning emits reasoning as events; without it reasoning is left out.
 	Reasoning bool
+	// Forget keeps no text: Response is then empty. It is for streams of which only the events matter.
+	Forget bool
 }
 
 // Step is the state of one model step.
@@ -24,6 +26,7 @@ type Step struct {
 	content   text
 	reasoning text
 	events    wire.Events
+	objects   []byte // of the events of one batch that are no text; reused
 	calls     calls
 	finish    string
 	usage     *wire.Usage
@@ -31,7 +34,8 @@ type Step struct {
 
 // text is one of the two texts of a step.
 type text struct {
-	// escaped is the text so far; events alias it, so it only ever grows.
+	// escaped is the text so far; events alias it, so it only ever grows, but between the batches of a
+	// stream that forgets.
 	escaped []byte
 	// bytes is the length of the text as plain UTF-8.
 	bytes int64
@@ -48,13 +52,12 @@ func New(options Options) *Step { return &Step{options: options} }
 // the next call.
 func (s *Step) Apply(tokens *wire.Tokens) *wire.Events {
 	s.events.Reset()
+	s.objects = emptied(s.objects)
+	if s.options.Forget {
+		s.content.escaped = emptied(s.content.escaped)
+	}
 	for i := range tokens.Items {
-		token := &tokens.Items[i]
-		if token.Kind == wire.TokenContent {
-			s.add(&s.content, wire.EventChunk, token)
-		} else if s.options.Reasoning {
-			s.add(&s.reasoning, wire.EventReasoning, token)
-		}
+		s.take(&tokens.Items[i])
 	}
 	for i := range tokens.Calls {
 		s.calls.add(&tokens.Calls[i])
@@ -66,6 +69,29 @@ func (s *Step) Apply(tokens *wire.Tokens) *wire.Events {
 		s.usage = tokens.Usage
 	}
 	return &s.events
+}
+
+// keptBytes is the most memory that is kept for the next batch, in bytes.
+const keptBytes = 64 << 10
+
+func emptied(b []byte) []byte {
+	if cap(b) > keptBytes {
+		return nil
+	}
+	return b[:0]
+}
+
+func (s *Step) take(token *wire.Token) {
+	switch {
+	case token.Kind == wire.TokenContent:
+		s.add(&s.content, wire.EventChunk, token)
+	case token.Kind == wire.TokenFrame:
+		from := len(s.objects)
+		s.objects = wire.AppendObject(s.objects, string(token.Raw), s.options.ASCII)
+		s.events.Items = append(s.events.Items, wire.Event{Kind: wire.EventFrame, Step: s.options.Step, Text: s.objects[from:]})
+	case s.options.Reasoning:
+		s.add(&s.reasoning, wire.EventReasoning, token)
+	}
 }
 
 // Flush ends the step: a character that never came to its end becomes U+FFFD.

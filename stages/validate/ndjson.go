@@ -18,7 +18,7 @@ func NDJSON(batch *wire.Requests) *wire.Requests {
 }
 
 func params(r *wire.Request) (any, *wire.Fault) {
-	f := fields{params: gjson.Parse(r.RawParams)}
+	f := fields{params: gjson.Parse(r.RawParams), code: wire.CodeInvalidRequest}
 	var value any
 	switch r.Name {
 	case "initialize":

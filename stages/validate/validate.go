@@ -18,12 +18,14 @@ import (
 // fields reads the params of one request and keeps the first fault.
 type fields struct {
 	params gjson.Result
-	fault  *wire.Fault
+	// code is that of the protocol for a wrong param.
+	code  wire.Code
+	fault *wire.Fault
 }
 
 func (f *fields) wrong(name, want string) {
 	if f.fault == nil {
-		f.fault = wire.NewFault(wire.CodeInvalidRequest, "params."+name+" must be "+want)
+		f.fault = wire.NewFault(f.code, "params."+name+" must be "+want)
 	}
 }
 
@@ -54,6 +56,14 @@ func (f *fields) oneOf(name string, words ...string) string {
 	}
 	f.wrong(name, "one of "+strings.Join(words, ", "))
 	return ""
+}
+
+// maybeOneOf reads an optional string that is one of the words.
+func (f *fields) maybeOneOf(name string, words ...string) string {
+	if !f.params.Get(name).Exists() {
+		return ""
+	}
+	return f.oneOf(name, words...)
 }
 
 // flag reads an optional boolean.
@@ -123,4 +133,65 @@ func (f *fields) id(name string) wire.ID {
 		return ""
 	}
 	return wire.ID(strings.Clone(v.Raw))
+}
+
+// given reads a string that must be there.
+func (f *fields) given(name string) string {
+	f.need(name, "a string")
+	return f.text(name)
+}
+
+// filled reads a string that must be there and not be empty.
+func (f *fields) filled(name string) string {
+	text := f.given(name)
+	if text == "" {
+		f.wrong(name, "a string that is not empty")
+	}
+	return text
+}
+
+// wanted reads a whole number that must be there.
+func (f *fields) wanted(name string) int64 {
+	v := f.params.Get(name)
+	if v.Type != gjson.Number || v.Num != math.Trunc(v.Num) || math.Abs(v.Num) >= 1<<53 {
+		f.wrong(name, "a whole number")
+		return 0
+	}
+	return int64(v.Num)
+}
+
+// count reads an optional whole number from 1; 0 stands for an absent one.
+func (f *fields) count(name string) int {
+	if !f.params.Get(name).Exists() {
+		return 0
+	}
+	n := f.wanted(name)
+	if n < 1 || n > math.MaxInt32 {
+		f.wrong(name, "a whole number from 1")
+		return 0
+	}
+	return int(n)
+}
+
+// maybeFlag reads an optional boolean; nil stands for an absent one.
+func (f *fields) maybeFlag(name string) *bool {
+	if !f.params.Get(name).Exists() {
+		return nil
+	}
+	flag := f.flag(name)
+	return &flag
+}
+
+// maybeTexts reads an optional list of strings; nil stands for an absent one.
+func (f *fields) maybeTexts(name string) []string {
+	list := f.texts(name)
+	if list == nil && f.params.Get(name).Exists() {
+		list = []string{}
+	}
+	return list
+}
+
+// stream returns a stream's id as the JSON text that it has as an id of ours, however the host wrote it.
+func (f *fields) stream(id string) wire.ID {
+	return wire.ID(wire.AppendString(nil, id, false))
 }
