@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -77,7 +78,7 @@ func (c *Client) send(ctx context.Context, what call) (*http.Response, error) {
 func (c *Client) newRequest(ctx context.Context, what call) (*http.Request, error) {
 	var body io.Reader
 	if what.body != nil {
-		body = strings.NewReader(string(what.body))
+		body = bytes.NewReader(what.body)
 	}
 	request, err := http.NewRequestWithContext(ctx, what.method, what.server+what.path, body)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 	connectLimit = 10 * time.Second
 	headerLimit  = 2 * time.Minute
 	// aliveInterval and aliveLimit find out that the other end of a silent stream is gone: a connection
-	// is probed after such a silence and given up when nothing answers.
+	// is probed after such a silence and given up when nothing answers; over TCP that is three times.
 	aliveInterval = 30 * time.Second
 	aliveLimit    = 15 * time.Second
 	// readBuffer is what a stream's connection reads at once, in bytes.
@@ -73,7 +73,8 @@ func NewClient(o Options) *Client {
 
 func newTransport(o Options) *http.Transport {
 	if o.Dial == nil {
-		dialer := net.Dialer{Timeout: connectLimit, KeepAlive: aliveInterval}
+		probes := net.KeepAliveConfig{Enable: true, Idle: aliveInterval, Interval: aliveLimit, Count: 3}
+		dialer := net.Dialer{Timeout: connectLimit, KeepAliveConfig: probes}
 		o.Dial = dialer.DialContext
 	}
 	if o.Proxy == nil {

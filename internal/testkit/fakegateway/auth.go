@@ -65,26 +65,26 @@ func (s *Server) valid(token string) (valid bool) {
 
 // signIn answers the calls that need no session; it reports whether path is one of them.
 func (s *Server) signIn(w http.ResponseWriter, path, text string) bool {
-	status, answer := http.StatusOK, Object{}
 	member := func(name string) string { return gjson.Get(text, name).String() }
-	s.mu.Lock()
-	switch path {
-	case PathLogin:
-		status, answer = s.login(member("email"), member("password"))
-	case PathValidate:
-		answer = s.validate(member("token"), member("refresh_token"))
-	case PathRefresh:
-		answer = s.sessions.rotate(member("refresh_token"))
-	case PathLogout:
-		delete(s.sessions.access, member("token"))
-		answer = Object{"success": true}
-	default:
-		s.mu.Unlock()
-		return false
+	var answer Object // of a call that needs no session
+	status := http.StatusOK
+	s.set(func() {
+		switch path {
+		case PathLogin:
+			status, answer = s.login(member("email"), member("password"))
+		case PathValidate:
+			answer = s.validate(member("token"), member("refresh_token"))
+		case PathRefresh:
+			answer = s.sessions.rotate(member("refresh_token"))
+		case PathLogout:
+			delete(s.sessions.access, member("token"))
+			answer = Object{"success": true}
+		}
+	})
+	if answer != nil {
+		reply(w, status, answer)
 	}
-	s.mu.Unlock()
-	reply(w, status, answer)
-	return true
+	return answer != nil
 }
 
 func (s *Server) login(email, password string) (int, Object) {
