@@ -101,31 +101,38 @@ func mayName(glob, server string) bool {
 	return strings.HasPrefix(literal, prefix)
 }
 
-// await starts the servers that aren't ready and waits for those that are being started.
+// await starts the servers that aren't ready and waits for those that are being started, each as long as
+// its patience lasts.
 func (m *Manager) await(ctx context.Context, servers []*server, waiting func()) {
-	var pending []<-chan struct{}
-	for _, s := range servers {
-		if _, attempt := s.ensure(); attempt != nil {
-			pending = append(pending, attempt)
-		}
-	}
-	if len(pending) == 0 {
+	attempts, until := m.begin(servers)
+	if len(attempts) == 0 {
 		return
 	}
 	if waiting != nil {
 		waiting()
 	}
-	timer := time.NewTimer(m.o.Patience)
-	defer timer.Stop()
-	for _, attempt := range pending {
+	for i, attempt := range attempts {
+		timer := time.NewTimer(time.Until(until[i]))
 		select {
 		case <-attempt:
 		case <-timer.C:
-			return
 		case <-ctx.Done():
-			return
+		}
+		timer.Stop()
+	}
+}
+
+// begin starts the servers that aren't ready, and returns the starts that are worth waiting for and until
+// when.
+func (m *Manager) begin(servers []*server) (attempts []<-chan struct{}, until []time.Time) {
+	for _, s := range servers {
+		if _, attempt := s.ensure(); attempt != nil {
+			if deadline := s.patience(); time.Now().Before(deadline) {
+				attempts, until = append(attempts, attempt), append(until, deadline)
+			}
 		}
 	}
+	return attempts, until
 }
 
 // choose leaves only the tools that a glob names in made, and returns a warning for each glob that names

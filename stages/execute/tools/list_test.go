@@ -99,6 +99,11 @@ func TestListLeavesTheSlow(t *testing.T) {
 		}
 		wantIn(t, strings.Join(warnings, "\n"),
 			`MCP server "mute" is still starting; its tools come with the next chat`, `MCP server "slow" is still starting`)
+		started = time.Now()
+		w.List(t.Context(), []string{"*"}, func() { t.Error("waits a second time") })
+		if time.Since(started) != 0 {
+			t.Error("a second chat waited")
+		}
 		time.Sleep(15*time.Second + time.Millisecond)
 		synctest.Wait()
 		started = time.Now()
@@ -108,6 +113,12 @@ func TestListLeavesTheSlow(t *testing.T) {
 		}
 		wantIn(t, strings.Join(warnings, "\n"), `MCP server "mute" is not there: it did not answer initialize within 20s`,
 			`MCP server "slow" is not there: it did not answer tools/list within 20s`)
+		time.Sleep(10 * time.Second) // the next List tries again
+		started = time.Now()
+		w.List(t.Context(), []string{"*"}, nil)
+		if took := time.Since(started); took != defaultPatience/20 {
+			t.Errorf("a server that has failed delayed a chat by %v", took)
+		}
 	})
 }
 

@@ -24,6 +24,7 @@ type server struct {
 	life     *life         // set while the server is ready
 	current  *life         // set while something of a life may run: from its start to its end
 	attempt  chan struct{} // closed when that start has ended; nil when none is under way
+	began    time.Time     // when the attempt began
 	ending   chan struct{} // closed when the last life's process is gone; nil before the first end
 	failures int           // in a row
 	retryAt  time.Time     // no start before
@@ -60,8 +61,19 @@ func (s *server) beginLocked() <-chan struct{} {
 		s.fault = "the engine is shutting down"
 		return nil
 	}
-	s.attempt = attempt
+	s.attempt, s.began = attempt, time.Now()
 	return attempt
+}
+
+// patience returns until when a List waits for the start that is under way. One that takes long delays
+// only those that asked when it was young, and a server that has failed before hardly anybody.
+func (s *server) patience() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failures > 0 {
+		return s.began.Add(s.m.o.Patience / 20)
+	}
+	return s.began.Add(s.m.o.Patience)
 }
 
 // live is a life's goroutine: from before its start until nothing of it is left.
