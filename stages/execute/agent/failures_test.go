@@ -60,6 +60,16 @@ func TestWarningsOfOthers(t *testing.T) {
 	})
 }
 
+// TestDamageThatIsMetDuringTheTurn reaches the host, beside what was known at its begin.
+func TestDamageThatIsMetDuringTheTurn(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.sessions.warnings, w.sessions.met = []string{"a row was set aside"}, "the file was set aside"
+		w.model.script = []said{{text: "done"}}
+		w.run()
+		w.warned("a row was set aside", "the file was set aside")
+	})
+}
+
 // TestUnknownTool is told to the model, with what it can call instead, and nothing is called.
 func TestUnknownTool(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -71,7 +71,7 @@ type Sessions interface {
 // write means that it is not stored (a full disk, say) and says what to do; the session stays usable,
 // and it is for the caller to tell the host, once.
 type Session interface {
-	// Warnings tells what was found damaged and set aside, or why nothing is stored.
+	// Warnings tells what was found damaged and set aside so far, or why nothing is stored.
 	Warnings() []string
 	// Last returns the session's newest turn whole; nil when there is none.
 	Last(ctx context.Context) (*wire.Turn, error)

@@ -19,8 +19,8 @@ type fakeSessions struct {
 	// wait is how long another chat has the session; warnings are those of Open.
 	wait     time.Duration
 	warnings []string
-	// broken names the writes and reads that fail.
-	broken string
+	// broken names the writes and reads that fail; met is a warning that the first History adds.
+	broken, met string
 }
 
 var errDisk = errors.New("the disk is full; free some space")
@@ -87,6 +87,9 @@ func (s *fakeSession) Last(ctx context.Context) (*wire.Turn, error) {
 func (s *fakeSession) History(_ context.Context, before int64, maxBytes, maxResultBytes int) (turns []wire.Turn, err error) {
 	if strings.Contains(s.broken, "History") {
 		return nil, errDisk
+	}
+	if s.met != "" {
+		s.warnings = append(s.warnings, s.met)
 	}
 	for _, turn := range slices.Backward(s.turns[s.key]) {
 		if before != 0 && turn.ID >= before {

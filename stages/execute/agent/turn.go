@@ -120,6 +120,7 @@ func (t *turn) run(ctx context.Context) error {
 	}
 	end, err := t.work(ctx)
 	t.finish(ctx, end, err)
+	t.warnOfSession()
 	return err
 }
 
@@ -138,7 +139,7 @@ func (t *turn) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	t.result.Warnings = append(t.result.Warnings, t.session.Warnings()...)
+	t.warnOfSession()
 	if !parked {
 		return nil
 	}
@@ -146,6 +147,13 @@ func (t *turn) open(ctx context.Context) (err error) {
 		t.session.Close()
 	}
 	return err
+}
+
+// warnOfSession tells what the session has to tell. Damage may be met at any of its reads and writes.
+func (t *turn) warnOfSession() {
+	for _, warning := range t.session.Warnings() {
+		t.warn(warning)
+	}
 }
 
 // begin stores the new turn, or takes up the one that was interrupted.
