@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -67,4 +69,21 @@ func TestNothingSecretIsLoggedOrSaid(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestWhatHoldsTokensCantBePrinted(t *testing.T) {
+	var logged bytes.Buffer
+	logger := slog.New(slog.NewJSONHandler(&logged, nil))
+	for _, v := range []any{Login{AccessToken: secretToken}, &Login{RefreshToken: secretToken}, Validation{NewAccessToken: secretToken}, &Validation{NewAccessToken: secretToken}} {
+		encoded, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		logger.Info("x", "v", v)
+		for _, text := range []string{fmt.Sprint(v), fmt.Sprintf("%+v %#v %s %q %x", v, v, v, v, v), string(encoded), logged.String()} {
+			if strings.Contains(text, secretToken) || !strings.Contains(text, redacted) {
+				t.Errorf("printed %s", text)
+			}
+		}
+	}
 }

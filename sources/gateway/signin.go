@@ -11,26 +11,21 @@ import (
 	"sluice/internal/wire"
 )
 
-// Login is what a sign-in brought.
+// Login is what a sign-in brought. It can't be printed.
 type Login struct {
+	veiled
 	// AccessToken and RefreshToken are secrets: they belong into the keychain and nowhere else.
 	// RefreshToken is empty when the gateway gave none.
 	AccessToken, RefreshToken string
 	UserID, Username          string
 }
 
-// User is whom a session belongs to.
-type User struct {
-	UserID, Username   string
-	IsSuperuser        bool
-	Roles, Permissions []string
-}
-
-// Validation is what the gateway says of a stored session.
+// Validation is what the gateway says of a stored session. It can't be printed.
 type Validation struct {
+	veiled
 	Valid bool
 	// User is set of a valid session.
-	User User
+	User wire.AuthUser
 	// NewAccessToken replaces the access token, which is revoked, also when the session isn't valid;
 	// empty when the token stays.
 	NewAccessToken string
@@ -55,7 +50,10 @@ func (c *Client) Login(ctx context.Context, server, email, password string) (Log
 	if err != nil {
 		return Login{}, err
 	}
-	login := Login{textOf(result.Get("access_token")), textOf(result.Get("refresh_token")), textOf(result.Get("user_id")), textOf(result.Get("username"))}
+	login := Login{
+		AccessToken: textOf(result.Get("access_token")), RefreshToken: textOf(result.Get("refresh_token")),
+		UserID: textOf(result.Get("user_id")), Username: textOf(result.Get("username")),
+	}
 	if denied(result) || login.AccessToken == "" {
 		return Login{}, got.noLogin()
 	}
@@ -95,8 +93,8 @@ func (c *Client) ValidateToken(ctx context.Context, server, access, refresh stri
 	return v, nil
 }
 
-func readUser(result gjson.Result) User {
-	return User{
+func readUser(result gjson.Result) wire.AuthUser {
+	return wire.AuthUser{
 		UserID:      textOf(result.Get("user_id")),
 		Username:    textOf(result.Get("username")),
 		IsSuperuser: result.Get("is_superuser").Type == gjson.True,

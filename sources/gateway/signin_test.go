@@ -19,7 +19,7 @@ func TestLogin(t *testing.T) {
 		issued := w.Issued()
 		want := Login{AccessToken: issued[2], RefreshToken: issued[3], UserID: "123", Username: "ann"}
 		if err != nil || login != want {
-			t.Errorf("got %+v, %v", login, err)
+			t.Errorf("got another login, %v", err)
 		}
 		sent := w.Requests(fakegateway.PathLogin)[0]
 		// The hash is what sha256sum says of the password.
@@ -68,12 +68,12 @@ func TestValidateToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, Options{}, true)
 		access, refresh := w.session.access, w.session.refresh
-		user := User{UserID: "123", Username: "ann", Roles: []string{"developer"}, Permissions: []string{"main.agentflow:read"}}
+		user := wire.AuthUser{UserID: "123", Username: "ann", Roles: []string{"developer"}, Permissions: []string{"main.agentflow:read"}}
 		check := func(access, refresh string, want Validation) {
 			t.Helper()
 			got, err := w.client.ValidateToken(t.Context(), w.URL, access, refresh)
 			if err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("got %+v, %v; want %+v", got, err, want)
+				t.Errorf("got %t %+v %q, %v; want %t %+v %q", got.Valid, got.User, got.NewAccessToken, err, want.Valid, want.User, want.NewAccessToken)
 			}
 		}
 		check(access, refresh, Validation{Valid: true, User: user})
@@ -89,7 +89,7 @@ func TestValidateToken(t *testing.T) {
 			fakegateway.Failure{Status: 401}, fakegateway.Failure{Status: 200, Body: `{"valid":true,"user_id":7,"is_superuser":true,"roles":null}`})
 		check(access, refresh, Validation{NewAccessToken: "later"})
 		check(access, refresh, Validation{})
-		check(access, refresh, Validation{Valid: true, User: User{UserID: "7", IsSuperuser: true, Roles: []string{}, Permissions: []string{}}})
+		check(access, refresh, Validation{Valid: true, User: wire.AuthUser{UserID: "7", IsSuperuser: true, Roles: []string{}, Permissions: []string{}}})
 		w.Fail(fakegateway.PathValidate, fakegateway.Failure{Status: 502})
 		_, err := w.client.ValidateToken(t.Context(), w.URL, access, refresh)
 		wantFault(t, err, wire.CodeNetwork, 502)

@@ -111,7 +111,7 @@ func (s *Server) listLogs(w http.ResponseWriter, query map[string]string) {
 				found = append(found, item)
 			}
 		}
-		running = s.runs[query["interaction_id"]]
+		running = s.running(query["interaction_id"])
 	})
 	reply(w, http.StatusOK, Object{"in_out_logs": found, "running": running})
 }
@@ -120,9 +120,9 @@ func (s *Server) stop(w http.ResponseWriter, interaction string) {
 	var away, runs bool
 	s.set(func() {
 		s.stopped = append(s.stopped, interaction)
-		away, runs = s.away[interaction], s.runs[interaction]
+		away, runs = s.away[interaction], s.running(interaction)
 		if !away {
-			delete(s.runs, interaction)
+			s.end(interaction)
 		}
 	})
 	switch {
@@ -132,5 +132,26 @@ func (s *Server) stop(w http.ResponseWriter, interaction string) {
 		refuse(w, http.StatusNotFound, "nothing runs")
 	default:
 		reply(w, http.StatusOK, Object{"stopped": true, "interaction_id": interaction})
+	}
+}
+
+// running reports whether a conversation has a run; the lock is held.
+func (s *Server) running(interaction string) bool {
+	for stream := range s.streams {
+		if stream.interaction == interaction {
+			return true
+		}
+	}
+	return s.runs[interaction]
+}
+
+// end ends the runs of a conversation; the lock is held.
+func (s *Server) end(interaction string) {
+	delete(s.runs, interaction)
+	for stream := range s.streams {
+		if stream.interaction == interaction && !stream.ended {
+			stream.ended = true
+			close(stream.stop)
+		}
 	}
 }

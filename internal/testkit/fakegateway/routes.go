@@ -86,17 +86,15 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Failure) bool {
 	return true
 }
 
-// pause waits, less when the client goes or the server closes; it reports whether it waited in full.
-func (s *Server) pause(r *http.Request, d time.Duration) bool {
+// pause waits, less when the client goes or the server closes.
+func (s *Server) pause(r *http.Request, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
 	case <-r.Context().Done():
 	case <-s.closed:
 	}
-	return false
 }
 
 // hang waits until the client goes or the server closes.

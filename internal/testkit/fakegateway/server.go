@@ -63,11 +63,11 @@ type Server struct {
 	requests []Request
 	failures map[string][]Failure
 	sessions sessions
-	runs     map[string]bool // conversations that run, by id
+	runs     map[string]bool // conversations that run without a stream, by id
 	away     map[string]bool // those that run on another server
 	stopped  []string
-	active   int // chat streams under way
-	broken   int // chat streams whose client went away
+	streams  map[*stream]bool // under way
+	broken   int              // streams whose client went away
 }
 
 // Start starts a server, which the test's end closes.
@@ -76,7 +76,7 @@ func Start(t testing.TB, o Options) *Server {
 	s := &Server{
 		Email: "ann@example.com", Password: "Passw0rd-5e1b7c-ö", UserID: "123",
 		t: t, closed: make(chan struct{}), failures: map[string][]Failure{}, sessions: newSessions(),
-		runs: map[string]bool{}, away: map[string]bool{},
+		runs: map[string]bool{}, away: map[string]bool{}, streams: map[*stream]bool{},
 		agents: defaultAgents(30), logs: defaultLogs(), talks: defaultConversations(),
 	}
 	s.changed = sync.NewCond(&s.mu)
@@ -135,7 +135,7 @@ func (s *Server) Requests(path string) (found []Request) {
 }
 
 // WaitActive waits until n chat streams are under way.
-func (s *Server) WaitActive(n int) { s.wait(func() bool { return s.active == n }) }
+func (s *Server) WaitActive(n int) { s.wait(func() bool { return len(s.streams) == n }) }
 
 // WaitIdle waits until no chat stream is under way.
 func (s *Server) WaitIdle() { s.WaitActive(0) }
@@ -176,7 +176,7 @@ func (s *Server) wait(until func() bool) {
 	defer s.mu.Unlock()
 	for !until() {
 		if expired {
-			s.t.Fatalf("%d streams under way, %d requests came", s.active, len(s.requests))
+			s.t.Fatalf("%d streams under way, %d requests came", len(s.streams), len(s.requests))
 		}
 		s.changed.Wait()
 	}

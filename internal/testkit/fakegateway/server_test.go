@@ -136,3 +136,29 @@ func TestInABubble(t *testing.T) {
 		}
 	})
 }
+
+// TestStop ends the streams of one conversation, and no other's.
+func TestStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t, Options{Memory: true})
+		token, _ := s.SignIn()
+		ended := make(chan string, 1)
+		go func() {
+			_, text, err := chat(t, s, token, "n=9 hang=3")
+			ended <- fmt.Sprint(strings.Count(text, "data:"), err)
+		}()
+		s.WaitActive(1)
+		for id, want := range map[string]int{"other": 404, "c": 200} {
+			if status, text, err := ask(t, s, PathStop+id, token, "{}"); err != nil || status != want {
+				t.Errorf("%s: %d %s %v", id, status, text, err)
+			}
+		}
+		if got := <-ended; got != "3 <nil>" {
+			t.Errorf("the stream ended with %s", got)
+		}
+		s.Run("c", true)
+		if status, _, _ := ask(t, s, PathStop+"c", token, "{}"); status != 409 {
+			t.Errorf("a run elsewhere answers %d", status)
+		}
+	})
+}

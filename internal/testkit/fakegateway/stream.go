@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -31,8 +32,8 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request, text string) {
 		_, _ = io.WriteString(w, "<!doctype html>\n<title>Sign in</title>\n")
 		return
 	}
-	s.set(func() { s.active++; s.runs[id] = true })
-	stream := &stream{server: s, script: script, writer: w, request: r, interaction: id}
+	stream := &stream{server: s, script: script, writer: w, request: r, interaction: id, stop: make(chan struct{})}
+	s.set(func() { s.streams[stream] = true })
 	defer stream.end()
 	stream.run()
 }
@@ -47,16 +48,17 @@ type stream struct {
 	batch       bytes.Buffer // frames that leave together
 	failed      bool         // the client has gone
 	died        bool
+	stop        chan struct{} // closed when the run is stopped
+	ended       bool          // stop is closed; the server's lock guards it
 }
 
 // end counts the stream out. The run of a client that went goes on.
 func (s *stream) end() {
 	s.server.set(func() {
-		s.server.active--
+		delete(s.server.streams, s)
 		if s.failed {
 			s.server.broken++
-		} else {
-			delete(s.server.runs, s.interaction)
+			s.server.runs[s.interaction] = !s.ended
 		}
 	})
 	if s.died {
@@ -96,13 +98,12 @@ func (s *stream) texts() bool {
 			return false
 		case s.script["hang"]:
 			s.flush()
-			s.server.hang(s.request)
-			s.failed = true
+			s.failed = !s.wait(nil)
 			return false
 		case s.script["err"]:
 			s.put(frame{"", Object{"type": "error", "detail": "node failed"}}, true)
 		}
-		if !s.rest() || s.failed || s.stopped() {
+		if !s.rest() {
 			return false
 		}
 		if s.script.has("bad") {
@@ -116,21 +117,39 @@ func (s *stream) texts() bool {
 	return true
 }
 
-// rest waits until the next text is due.
+// rest waits until the next text is due; it reports whether that came.
 func (s *stream) rest() bool {
 	rest := s.script.rest()
 	if rest == 0 {
-		return true
+		return !s.failed && !s.stopped()
 	}
 	s.flush()
-	s.failed = s.failed || !s.server.pause(s.request, rest)
-	return !s.failed
+	timer := time.NewTimer(rest)
+	defer timer.Stop()
+	s.failed = s.failed || !s.wait(timer.C)
+	return !s.failed && !s.stopped()
 }
 
-// stopped reports whether the run was stopped.
-func (s *stream) stopped() (stopped bool) {
-	s.server.set(func() { stopped = !s.server.runs[s.interaction] })
-	return stopped
+// wait waits until due or the run is stopped; false means that the client has gone or the server closes.
+func (s *stream) wait(due <-chan time.Time) bool {
+	select {
+	case <-due:
+	case <-s.stop:
+	case <-s.request.Context().Done():
+		return false
+	case <-s.server.closed:
+		return false
+	}
+	return true
+}
+
+func (s *stream) stopped() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
 }
 
 // content is the i-th text.
