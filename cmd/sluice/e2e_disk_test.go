@@ -3,8 +3,6 @@
 package main
 
 import (
-	"bytes"
-	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -145,69 +143,5 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 			}
 			wantEnd(t, e, nil)
 		})
-	}
-}
-
-// database is the file of sessions.
-func (s *shared) database() string { return filepath.Join(s.data, "sessions.db") }
-
-// A file that is no database is set aside as it is.
-func TestDamagedSessions(t *testing.T) {
-	t.Parallel()
-	s := newShared(t, "")
-	garbage := bytes.Repeat([]byte("no database "), 5000)
-	if err := os.WriteFile(s.database(), garbage, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	e := s.start(host.Options{})
-	warnings := answered(t, e, "c", "n=3")
-	aside, _ := filepath.Glob(s.database() + ".damaged-*")
-	if len(aside) != 1 {
-		t.Fatalf("set aside are %q", aside)
-	}
-	if kept, _ := os.ReadFile(aside[0]); !bytes.Equal(kept, garbage) {
-		t.Errorf("what was set aside has %d bytes", len(kept))
-	}
-	wantTold(t, warnings, filepath.Base(aside[0]))
-	if turns := s.turns("u", "s"); len(turns) != 1 || turns[0].Get("status").Str != "done" {
-		t.Errorf("stored are %s", turns)
-	}
-	if warnings := answered(t, e, "d", "n=1"); len(warnings) > 0 {
-		t.Errorf("it is told again: %q", warnings)
-	}
-	wantEnd(t, e, nil)
-}
-
-// A file of a newer version is left as it is.
-func TestSessionsOfANewerVersion(t *testing.T) {
-	t.Parallel()
-	s := newShared(t, "")
-	e := s.start(host.Options{})
-	answered(t, e, "c", "n=3")
-	wantEnd(t, e, nil)
-	s.setVersion(1000)
-	before, err := os.ReadFile(s.database())
-	if err != nil {
-		t.Fatal(err)
-	}
-	e = s.start(host.Options{})
-	wantTold(t, answered(t, e, "d", "n=2"), "newer version", s.data)
-	wantEnd(t, e, nil)
-	if after, _ := os.ReadFile(s.database()); !bytes.Equal(after, before) {
-		t.Error("the file was changed")
-	}
-}
-
-func (s *shared) setVersion(version int) {
-	s.t.Helper()
-	db, err := sql.Open("sqlite", s.database())
-	if err == nil {
-		_, err = db.Exec(fmt.Sprintf("PRAGMA user_version=%d", version))
-	}
-	if err == nil {
-		err = db.Close()
-	}
-	if err != nil {
-		s.t.Fatal(err)
 	}
 }

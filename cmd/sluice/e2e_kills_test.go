@@ -112,6 +112,46 @@ func lastOf(e *host.Engine, id string) (last host.Message) {
 	return last
 }
 
+// However an engine is ended, the next one goes on with what it had begun, and makes no call again.
+func TestResumeAfterAnyEnd(t *testing.T) {
+	for name, c := range ends {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, tools := newToolWorld(t, "")
+			e := ready(t, s.start(host.Options{}))
+			say(e, "c", "u", "s", noteCall+"again=2 n=9 hang=3 on=1")
+			waitStep(e, "c", "llm_chunk", 1)
+			c.end(t, e)
+			wantExit(t, e, c.status)
+			s.Heal()
+			e = ready(t, s.start(host.Options{}))
+			resume(e, "r", "", nil)
+			wantWarnings(t, e.Result("r"))
+			tools.wantCalls("note a", "note a")
+			wantResults(t, s, []string{"noted a", "noted a"})
+			if turns := s.turns("u", "s"); len(turns) != 1 || turns[0].Get("status").Str != "done" || len(turns[0].Get("steps").Array()) != 2 {
+				t.Errorf("stored are %s", turns)
+			}
+		})
+	}
+}
+
+// A call that was cancelled while it ran isn't made again either.
+func TestResumeOfACancelledCall(t *testing.T) {
+	t.Parallel()
+	s, tools := newToolWorld(t, "")
+	e := ready(t, s.start(host.Options{}))
+	say(e, "c", "u", "s", holdCall)
+	tools.wantCalls("hold b")
+	e.Call("x", "cancel", map[string]any{"request_id": "c"})
+	e.Error("c", "cancelled")
+	wantStatus(t, e, "c", "cancelled")
+	resume(e, "r", "", nil)
+	wantWarnings(t, e.Result("r"))
+	tools.wantCalls("hold b")
+	wantResults(t, s, []string{"the tool call was cancelled"})
+}
+
 // An engine that was suspended for so long that another one took its session over says so, and leaves
 // what that one stored alone.
 func TestSessionOfASuspendedEngine(t *testing.T) {

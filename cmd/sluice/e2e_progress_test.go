@@ -61,7 +61,7 @@ func TestSecretsAndCleanOutput(t *testing.T) {
 	}))
 	t.Cleanup(web.Close)
 	tools := newToolServer(t)
-	servers := tools.config("t", habitTelling+habitNoisy, "requires_approval: ['t/big']") +
+	servers := tools.config("t", habitTelling, "requires_approval: ['t/big']") +
 		fmt.Sprintf("  web: {url: '%s/mcp?api_key=%s', headers: {Authorization: 'Bearer %s', X-Token: %s}}\n", web.URL, query, header, header) +
 		fmt.Sprintf("  gone: {command: no-such-command, env: {TOKEN: %s}, args: ['--token', %s]}\n", toolSecret, query)
 	for _, format := range []string{"text", "json"} {
@@ -80,27 +80,11 @@ func TestSecretsAndCleanOutput(t *testing.T) {
 			e.CloseStdin()
 			wantExit(t, e, 0)
 			for _, secret := range []string{toolSecret, header, query} {
-				if strings.Contains(e.Log(), secret) {
-					t.Errorf("the log holds %s: %s", secret, lineWith(e.Log(), secret))
-				}
-				for _, m := range e.Messages() {
-					if strings.Contains(m.Raw, secret) {
-						t.Errorf("stdout holds %s: %s", secret, m.Raw)
-					}
-				}
+				wantNoSecret(t, e, secret)
 			}
 			if !strings.Contains(e.Log(), "my token is") {
 				t.Error("what the tool server prints is not in the log")
 			}
 		})
 	}
-}
-
-func lineWith(text, word string) string {
-	for line := range lines(text) {
-		if strings.Contains(line, word) {
-			return line
-		}
-	}
-	return ""
 }

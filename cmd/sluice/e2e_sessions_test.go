@@ -34,12 +34,28 @@ func newShared(t *testing.T, config string) *shared {
 	return &shared{t: t, Server: fakellama.Start(t, fakellama.Options{Embeddings: true}), data: t.TempDir(), config: config}
 }
 
-// start starts an engine.
+// start starts an engine that logs all there is; no secret is in that, nor in what it tells the host.
 func (s *shared) start(o host.Options) *host.Engine {
 	s.t.Helper()
 	s.dir = s.t.TempDir()
 	o.Dir = s.dir
-	return spawn(s.t, fmt.Sprintf("llama_server: {url: %q}\napp: {data_dir: %q%s}\n%s", s.URL, s.data, s.app, s.config), o)
+	e := spawn(s.t, fmt.Sprintf("log: {level: debug}\nllama_server: {url: %q}\napp: {data_dir: %q%s}\n%s", s.URL, s.data, s.app, s.config), o)
+	s.t.Cleanup(func() { wantNoSecret(s.t, e, toolSecret) })
+	return e
+}
+
+func wantNoSecret(t *testing.T, e *host.Engine, secret string) {
+	t.Helper()
+	for line := range lines(e.Stderr()) {
+		if strings.Contains(line, secret) {
+			t.Errorf("the log holds %s: %.500s", secret, line)
+		}
+	}
+	for _, m := range e.Messages() {
+		if strings.Contains(m.Raw, secret) {
+			t.Errorf("stdout holds %s: %.500s", secret, m.Raw)
+		}
+	}
 }
 
 // sessions runs `sluice sessions` and returns what it prints.
