@@ -70,6 +70,12 @@ func (c *chat) Event(event wire.Event) {
 	c.pipeline.put(c.lane.Push(context.Background(), c.encode(&c.one)), c.id)
 }
 
+// Accept implements execute.Chat. It goes the way of the events, so that none of them overtakes it.
+func (c *chat) Accept(id wire.ID, reply wire.Reply) {
+	line := c.pipeline.options.Protocol.Reply(nil, id, reply, wire.Delivery{})
+	c.pipeline.put(c.lane.Put(wire.Frame{Class: wire.Guaranteed, Head: line}), c.id)
+}
+
 // Progress implements execute.Chat.
 func (c *chat) Progress(what *wire.Progress) {
 	if c.progress != nil {

@@ -78,21 +78,32 @@ func New(ctx context.Context, options Options) *Pipeline {
 func (c *chat) Step(ctx context.Context, lease execute.Lease, step int, request *wire.ModelRequest, tokens func(int64)) (execute.Outcome, error) {
 	source := lease.(Lease).Stream(request)
 	state := transform.New(transform.Options{Step: step, ASCII: c.pipeline.options.Protocol.ASCII, Reasoning: c.reasoning})
+	c.progress.stepBegins()
+	defer c.progress.stepEnds()
+	outcome, err := c.stream(ctx, source, state, tokens)
+	if cut := state.Cut(); cut != (transform.Cut{}) {
+		c.pipeline.options.Logger.Warn("a step made more tool calls than are kept", "request", string(c.id), "step", step,
+			"pieces_left_out", cut.Pieces, "arguments_too_long", cut.TooLong)
+	}
+	return outcome, err
+}
+
+// Relay implements execute.Chat: the graph is the same for the run of a gateway.
+func (c *chat) Relay(ctx context.Context, run execute.Run, tokens func(int64)) (execute.Outcome, error) {
+	state := transform.New(transform.Options{ASCII: c.pipeline.options.Protocol.ASCII, Forget: true})
+	return c.stream(ctx, run.(TokenSource), state, tokens)
+}
+
+func (c *chat) stream(ctx context.Context, source TokenSource, state *transform.Step, tokens func(int64)) (execute.Outcome, error) {
 	tap := tap{apply: state.Apply, tokens: tokens, stalls: c.pipeline.stalls, progress: c.progress, id: c.id}
 	c.pipeline.stalls.enter(&tap)
 	defer c.pipeline.stalls.leave(&tap)
-	c.progress.stepBegins()
-	defer c.progress.stepEnds()
 
 	source.
 		Via(NewFlow(&c.pipeline.counters.transform, tap.observe, state.Flush)).
 		Via(NewFlow(&c.pipeline.counters.encode, c.encode, nil)).
 		To(stepSink{c.lane, &tap})
 	err := source.Run(ctx)
-	if cut := state.Cut(); cut != (transform.Cut{}) {
-		c.pipeline.options.Logger.Warn("a step made more tool calls than are kept", "request", string(c.id), "step", step,
-			"pieces_left_out", cut.Pieces, "arguments_too_long", cut.TooLong)
-	}
 
 	return execute.Outcome{
 		Response:   state.Response(),

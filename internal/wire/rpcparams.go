@@ -39,6 +39,13 @@ type ChatStartParams struct {
 	IsText      bool
 }
 
+// RemoteChat is one message to an agent of a gateway.
+type RemoteChat struct {
+	WorkflowID, WorkflowName, InteractionID string
+	// Input is as in ChatStartParams.
+	Input string
+}
+
 // StreamParams are the params of chat/cancel and chat/stop. Stream is the JSON text of the stream's id, empty
 // where chat/stop names the conversation instead.
 type StreamParams struct {

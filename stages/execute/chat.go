@@ -49,8 +49,10 @@ func (e *Execute) acceptChat(r *wire.Request) {
 }
 
 func (e *Execute) admit(c *chat, size int) (fault *wire.Fault) {
-	if c.agent, fault = e.agent(c.params.Agent); fault != nil {
-		return fault
+	if c.stream == nil { // a stream's agent is known once its profile is
+		if c.agent, fault = e.agent(c.params.Agent); fault != nil {
+			return fault
+		}
 	}
 	if !e.begin() {
 		return stopping()
@@ -78,6 +80,12 @@ func (e *Execute) run(c *chat) {
 	defer e.arrivals.came(c.arrival)
 	t := turn{execute: e, chat: c, done: &wire.ChatDone{Stop: -1}}
 	t.fill()
+	if c.stream != nil {
+		if err := t.open(); err != nil {
+			t.refuse(err)
+			return
+		}
+	}
 	err := t.wait()
 	if err == nil {
 		err = t.guarded()
@@ -132,6 +140,9 @@ func (t *turn) guarded() (err error) {
 			err = fault
 		}
 	}()
+	if t.chat.stream != nil && t.chat.stream.run != nil {
+		return t.relay()
+	}
 	return t.run()
 }
 
@@ -145,6 +156,11 @@ func (t *turn) finish(err error) {
 	t.chat.state.Store(stateEnding)
 	t.done.Response, t.done.Usage, t.done.Warnings = t.result.Response, t.result.Usage, t.result.Warnings
 	t.done.FinishReason, t.done.Steps = t.result.FinishReason, t.result.Steps
+	if t.chat.stream != nil { // it has nobody to tell
+		for _, warning := range t.result.Warnings {
+			t.execute.options.Logger.Warn(warning, "stream", string(t.chat.id))
+		}
+	}
 	t.timings.Tool = t.result.ToolTime
 	t.timings.Load += t.result.LoadTime
 	t.done.Timings = t.measure(time.Now())

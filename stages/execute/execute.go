@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
@@ -57,6 +56,8 @@ type Options struct {
 	Tools    agent.Tools
 	Sessions agent.Sessions
 	Memory   agent.Memory
+	// RPC, when set, makes this the end of JSON-RPC instead of NDJSON.
+	RPC *RPC
 	// Stats returns the engine's counters; execute adds the chats.
 	Stats  func() *wire.Stats
 	Logger *slog.Logger
@@ -80,6 +81,10 @@ type Execute struct {
 	closed     bool       // set by Wait: nothing more is accepted
 	extensions Extensions // set by initialize
 	shutdown   []wire.ID  // ids of shutdown requests, answered by Farewell
+
+	// Of JSON-RPC, owned by the goroutine that pushes.
+	initialized bool            // set by a good initialize
+	changed     <-chan struct{} // closed when the newest change of the user's file is done; nil before
 
 	inlet sync.Once
 	in    chan any      // created by In
@@ -141,10 +146,13 @@ func (e *Execute) Push(ctx context.Context, element any) error {
 func (e *Execute) serve(r *wire.Request) (more bool) {
 	defer func() {
 		if fault := e.recovered(recover()); fault != nil {
-			e.reply(r.Method, r.ID, fault)
+			e.answer(r, fault)
 			more = true
 		}
 	}()
+	if e.options.RPC != nil {
+		return e.serveRPC(r)
+	}
 	if r.Fault != nil {
 		e.reply(r.Method, r.ID, r.Fault)
 		return true
@@ -165,9 +173,7 @@ func (e *Execute) serve(r *wire.Request) (more bool) {
 	case wire.MethodWarmup:
 		e.acceptWarmup(r)
 	case wire.MethodShutdown:
-		e.mu.Lock()
-		e.shutdown = append(e.shutdown, wire.ID(strings.Clone(string(r.ID))))
-		e.mu.Unlock()
+		e.promiseFarewell(r.ID)
 		return false
 	}
 	return true

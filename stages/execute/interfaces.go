@@ -49,6 +49,11 @@ type Chat interface {
 	// and at least once a second while nothing else is sent, to a host that switched the extension on.
 	// It may be called from any goroutine.
 	Progress(what *wire.Progress)
+	// Accept hands over the answer to the request that began the chat, where that isn't its final frame.
+	// It leaves before every event.
+	Accept(id wire.ID, reply wire.Reply)
+	// Relay hands over the events of a gateway's run. The outcome has no response; the rest is as with Step.
+	Relay(ctx context.Context, run Run, tokens func(int64)) (Outcome, error)
 	// Finish hands over the final frame.
 	Finish(done *wire.ChatDone)
 }

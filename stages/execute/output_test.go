@@ -180,6 +180,14 @@ func called(functions string) (calls []wire.ToolCall) {
 	return calls
 }
 
+// Accept implements Chat.
+func (c *fakeChat) Accept(id wire.ID, reply wire.Reply) { c.out.Reply(id, reply) }
+
+// Relay implements Chat.
+func (c *fakeChat) Relay(ctx context.Context, run Run, tokens func(int64)) (Outcome, error) {
+	return run.(*fakeRun).play(ctx, tokens)
+}
+
 // Progress implements Chat.
 func (c *fakeChat) Progress(*wire.Progress) {}
 

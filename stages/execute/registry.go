@@ -30,6 +30,7 @@ type chat struct {
 	cancel     context.CancelCauseFunc
 	extensions Extensions
 	out        Chat
+	stream     *stream // of JSON-RPC; nil otherwise
 
 	state  atomic.Value // of string, for stats
 	tokens atomic.Int64

@@ -21,7 +21,7 @@ func (t *turn) run() error {
 		},
 		UserID: c.user, SessionID: c.session, TraceID: t.done.TraceID,
 		Input: c.params.Input, Resume: c.params.Resume,
-		MaxParseErrors: o.MaxParseErrors, ResultBytes: o.ToolResultBytes, ASCII: o.ASCII, CallIDs: c.extensions.Approval,
+		MaxParseErrors: o.MaxParseErrors, ResultBytes: o.ToolResultBytes, ASCII: o.ASCII, CallIDs: c.extensions.Approval || c.stream != nil,
 		Model: t, Tools: o.Tools, Sessions: inOrder{o.Sessions, &t.execute.arrivals, c.arrival}, Memory: o.Memory,
 		Approvals: asker{&t.execute.approvals, c, c.extensions.Approval},
 		Event:     c.out.Event, Progress: t.progress,
