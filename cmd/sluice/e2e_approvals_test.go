@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -122,4 +123,54 @@ func TestEndsWhileApprovalsArePending(t *testing.T) {
 			tools.wantGone()
 		})
 	}
+}
+
+// The end of input ends no call that runs, and denies those that nobody can be asked about any more.
+func TestEndOfInputWithTools(t *testing.T) {
+	t.Parallel()
+	s, tools := newToolWorld(t, "requires_approval: ['t/note']")
+	e := ready(t, s.start(host.Options{}))
+	askForApprovals(e)
+	e.Chat("runs", holdCall)
+	tools.wantCalls("hold b")
+	e.Chat("asks", noteCall)
+	e.Event("asks", "tool_approval")
+	e.CloseStdin()
+	wantWhole(t, e, "asks", fakellama.Text(noteCall))
+	wantStatus(t, e, "asks", "denied")
+	tools.release()
+	wantWhole(t, e, "runs", fakellama.Text(holdCall))
+	wantStatus(t, e, "runs", "ok")
+	wantExit(t, e, 0)
+	tools.wantCalls("hold b")
+	tools.wantGone()
+}
+
+// Many chats use one tool server at once, and each gets what it asked for.
+func TestManyChatsWithTools(t *testing.T) {
+	t.Parallel()
+	const chats = 48
+	s, tools := newToolWorld(t, "")
+	s.app = ", max_parallel_chats: 64"
+	e := ready(t, s.start(host.Options{}))
+	for i := range chats {
+		say(e, numbered("c", i), "u", numbered("s", i%12), fmt.Sprintf(`call=t__note args={"text":"%d"} calls=2 again=2`, i))
+	}
+	for i := range chats {
+		id := numbered("c", i)
+		wantWarnings(t, wantWhole(t, e, id, fakellama.Text(noteCall)))
+		done := 0
+		for _, m := range e.Events(id) {
+			if m.Get("event").Str == "tool_done" && m.Get("preview").Str == numbered("noted ", i) && m.Get("status").Str == "ok" {
+				done++
+			}
+		}
+		if done != 4 {
+			t.Errorf("%s has %d results of its own", id, done)
+		}
+	}
+	if made := len(tools.calls()); made != 4*chats {
+		t.Errorf("%d calls were made", made)
+	}
+	wantEnd(t, e, tools)
 }
