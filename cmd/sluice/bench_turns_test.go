@@ -16,6 +16,7 @@ import (
 
 	"sluice/internal/bench/load"
 	"sluice/internal/config"
+	"sluice/pipeline"
 )
 
 // turnsWorld is an engine of this process between a load server and two pipes.
@@ -61,7 +62,7 @@ func newTurnsWorld(b *testing.B, url string, sessions bool) *turnsWorld {
 	if turns.Tools = back.tools; sessions {
 		turns.Sessions = sessionPort{back.sessions}
 	}
-	engine := join(context.Background(), c, streams{in, out, io.Discard}, log, inspection, back, turns)
+	engine := join(context.Background(), c, streams{in, out, io.Discard}, log, inspection, back, turns, pipeline.NDJSON(int(c.Input.MaxLineBytes), c.Output.ASCII))
 	w := &turnsWorld{b: b, in: host, lines: bufio.NewReaderSize(reader, 64<<10), ended: make(chan struct{})}
 	go func() {
 		defer close(w.ended)

@@ -30,15 +30,31 @@ func newServeStdio(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return serve(c.Context(), loaded, s)
+			return serve(c.Context(), loaded, s, ndjson)
 		},
 	}
 	flags.add(c)
 	return c
 }
 
+// door is the protocol that an engine speaks, and what only that needs.
+type door struct {
+	protocol pipeline.Protocol
+	rpc      *execute.RPC // of JSON-RPC
+	close    func()       // called once nothing runs any more; nil is nothing
+}
+
+// newDoor makes one for an engine.
+type newDoor func(loaded *config.Loaded, back *backend, log *slog.Logger) door
+
+// ndjson is the door of serve-stdio.
+func ndjson(loaded *config.Loaded, _ *backend, _ *slog.Logger) door {
+	settings := &loaded.Config
+	return door{protocol: pipeline.NDJSON(int(settings.Input.MaxLineBytes), settings.Output.ASCII)}
+}
+
 // serve runs one engine on the given streams until it ends.
-func serve(ctx context.Context, loaded *config.Loaded, s streams) error {
+func serve(ctx context.Context, loaded *config.Loaded, s streams, newDoor newDoor) error {
 	settings := &loaded.Config
 	log, writer := logs.New(s.err, logs.Options{Level: settings.Log.Level, Format: settings.Log.Format})
 	defer writer.Close(logPatience)
@@ -53,7 +69,12 @@ func serve(ctx context.Context, loaded *config.Loaded, s streams) error {
 	defer inspection.close()
 	ctx, stop := withSignals(ctx, log)
 	defer stop()
-	engine := newEngine(ctx, loaded, s, log, inspection)
+	back := newBackend(settings, log)
+	door := newDoor(loaded, back, log)
+	if door.close != nil {
+		defer door.close()
+	}
+	engine := newEngine(ctx, loaded, s, log, inspection, back, door)
 	inspection.start(engine)
 	reason, err := engine.Run(ctx)
 	if err != nil {
@@ -64,15 +85,15 @@ func serve(ctx context.Context, loaded *config.Loaded, s streams) error {
 }
 
 // newEngine makes every part of the engine and joins them.
-func newEngine(ctx context.Context, loaded *config.Loaded, s streams, log *slog.Logger, inspection *inspection) *pipeline.Pipeline {
-	back := newBackend(&loaded.Config, log)
+func newEngine(ctx context.Context, loaded *config.Loaded, s streams, log *slog.Logger, inspection *inspection, back *backend, door door) *pipeline.Pipeline {
 	turns := executeOptions(loaded, log)
 	turns.Tools, turns.Sessions, turns.Memory = back.tools, sessionPort{back.sessions}, back.turns()
-	return join(ctx, &loaded.Config, s, log, inspection, back, turns)
+	turns.RPC = door.rpc
+	return join(ctx, &loaded.Config, s, log, inspection, back, turns, door.protocol)
 }
 
 // join joins the standard streams with what stands behind the turns.
-func join(ctx context.Context, settings *config.Config, s streams, log *slog.Logger, inspection *inspection, back pipeline.Models, turns execute.Options) *pipeline.Pipeline {
+func join(ctx context.Context, settings *config.Config, s streams, log *slog.Logger, inspection *inspection, back pipeline.Models, turns execute.Options, protocol pipeline.Protocol) *pipeline.Pipeline {
 	output := stdioOutput(s.out)
 	options := sinkOptions(settings, output, log)
 	options.OnWrite, options.OnStall = inspection.onWrite(), inspection.stalls.Add
@@ -81,7 +102,7 @@ func join(ctx context.Context, settings *config.Config, s streams, log *slog.Log
 	gate := func(ctx context.Context) error { return engine.Gate(ctx) }
 	source := stdin.New(stdioInput(s.in), stdin.Options{MaxLineBytes: int(settings.Input.MaxLineBytes), Gate: gate})
 	engine = pipeline.New(ctx, pipeline.Options{
-		Protocol:        pipeline.NDJSON(int(settings.Input.MaxLineBytes), settings.Output.ASCII),
+		Protocol:        protocol,
 		Stdin:           source,
 		Sink:            sinkPort{sink},
 		Models:          back,

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"math"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -13,6 +14,10 @@ import (
 type Summary struct {
 	User, Session string
 	Turns         int
+	// ID is that of the oldest turn, which began at Begun; Agent had the newest.
+	ID    int64
+	Begun time.Time
+	Agent string
 	// Last is when the newest turn ended, or began when it has not.
 	Last time.Time
 	// First is the beginning of the first input.
@@ -36,7 +41,9 @@ func beginning(text []byte) string {
 }
 
 const summaries = `SELECT session_id, count(*), max(coalesce(ended, started)),
-	(SELECT substr(CAST(f.input AS BLOB), 1, ?) FROM turns AS f WHERE f.user_id = turns.user_id AND f.session_id = turns.session_id ORDER BY f.id LIMIT 1)
+	(SELECT substr(CAST(f.input AS BLOB), 1, ?) FROM turns AS f WHERE f.user_id = turns.user_id AND f.session_id = turns.session_id ORDER BY f.id LIMIT 1),
+	min(id), min(started),
+	(SELECT CAST(f.agent AS BLOB) FROM turns AS f WHERE f.user_id = turns.user_id AND f.session_id = turns.session_id ORDER BY f.id DESC LIMIT 1)
 	FROM turns WHERE user_id = ? GROUP BY session_id ORDER BY 3 DESC, 1`
 
 // List returns the user's sessions, the one used last first.
@@ -47,6 +54,9 @@ func (s *Store) List(ctx context.Context, user string) (list []Summary, err erro
 			one := Summary{User: user, Session: f.text(), Turns: int(f.number()), Last: time.UnixMilli(f.number())}
 			first, _ := f.next().([]byte)
 			one.First = beginning(first)
+			one.ID, one.Begun = f.number(), time.UnixMilli(f.number())
+			agent, _ := f.next().([]byte)
+			one.Agent = strings.ToValidUTF8(string(agent), "\ufffd")
 			list = append(list, one)
 		}, firstChars*utf8.UTFMax, user)
 	})
