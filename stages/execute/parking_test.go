@@ -186,10 +186,12 @@ func TestEndsOfParkedChats(t *testing.T) {
 					end(w)
 					w.after(time.Minute)
 					done := w.out.done("parked")
-					if done == nil || done.Fault == nil || done.Fault.Code != wire.CodeCancelled || done.Steps != 0 {
-						t.Errorf("it ended with %+v", done)
+					if done == nil || done.Fault == nil || done.Fault.Code != wire.CodeCancelled || name == "cancel" && done.Steps != 0 {
+						t.Fatalf("it ended with %+v", done)
 					}
-					adds(t, done.Timings())
+					if done.Steps == 0 { // a stop may give it the other one's place first, and end its step
+						adds(t, done.Timings())
+					}
 					w.places(1, 0)
 					if rejoining && !sessions.hold(defaultUser+"/s") {
 						t.Error("the session was not given back")
