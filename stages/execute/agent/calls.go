@@ -131,7 +131,7 @@ func (r *round) begin(i int) {
 	t, call := r.turn, &r.calls[i]
 	switch {
 	case r.ctx.Err() != nil:
-		r.refuse(i, wire.ToolCancelled, "The turn was cancelled before the call was made.")
+		r.forgo(i)
 	case !t.offered(call.Tool):
 		r.refuse(i, wire.ToolError, t.unknownTool(call.Tool))
 	case !t.Tools.NeedsApproval(call.Tool) || !t.Approvals.Needed(call.Tool):
@@ -155,7 +155,7 @@ func (r *round) take(n news) {
 	case n.result != nil:
 		t.endCall(r.ctx, r.step, n.index, call, n.result)
 	case r.ctx.Err() != nil:
-		r.refuse(n.index, wire.ToolCancelled, "The turn was cancelled before the call was made.")
+		r.forgo(n.index)
 	case n.answer.Approved:
 		r.start(n.index)
 	case n.answer.Expired:
@@ -166,6 +166,12 @@ func (r *round) take(n news) {
 	default:
 		r.refuse(n.index, wire.ToolDenied, "The user denied this call. Go on without it.")
 	}
+}
+
+// forgo leaves out a call because the turn was cancelled. Nothing of that is stored: when the turn is
+// resumed the call is made, or asked for, like any that had not begun.
+func (r *round) forgo(i int) {
+	r.calls[i].Result = &wire.ToolResult{Status: wire.ToolCancelled, Text: "The turn was cancelled before the call was made."}
 }
 
 // refuse ends a call that was not made.

@@ -81,10 +81,10 @@ func TestCancelBeforeCallsBegin(t *testing.T) {
 			}
 		}
 		w.run()
-		if !errors.Is(w.err, errStop) || w.count("call") != 0 || w.count("StartCall") != 0 {
+		if !errors.Is(w.err, errStop) || w.count("call") != 0 || w.count("StartCall") != 0 || w.count("EndCall") != 0 {
 			t.Errorf("%v: %q", w.err, w.journal)
 		}
-		w.inOrder("SaveStep 0", "tool_start 0 s/echo", "EndCall 0.0 cancelled", "tool_done 0 s/echo cancelled", "End cancelled ", "Close")
+		w.inOrder("SaveStep 0", "tool_start 0 s/echo", "tool_done 0 s/echo cancelled", "End cancelled ", "Close")
 	})
 }
 

@@ -29,7 +29,7 @@ func (t *turn) work(ctx context.Context) (end, error) {
 	for step := len(t.record.Steps); ; step++ {
 		if step >= t.MaxSteps {
 			return t.abort(step-1, wire.AbortMaxSteps, fmt.Sprintf(
-				"the turn was ended after %d steps without a final answer; ask for less at once, or raise agents[].max_steps", t.MaxSteps)), nil
+				"the turn was ended after %s without a final answer; ask for less at once, or raise agents[].max_steps", counted(t.MaxSteps, "step"))), nil
 		}
 		e, over, err := t.step(ctx, step)
 		if over || err != nil {
@@ -150,7 +150,7 @@ func (t *turn) askAgain(step int, problems []string) (e end, over bool) {
 	t.Logger.Debug("a tool call can't be read", "step", step, "problem", problems[0])
 	if t.parseErrors > t.MaxParseErrors {
 		return t.abort(step, wire.AbortParseErrors, fmt.Sprintf(
-			"the turn was ended because the model wrote tool calls that can't be read in %d steps; the last time: %s", t.parseErrors, problems[0])), true
+			"the turn was ended because the model wrote tool calls that can't be read in %s; the last time: %s", counted(t.parseErrors, "step"), problems[0])), true
 	}
 	t.prompt.ask(toolcall.Reprompt(problems))
 	return end{}, false

@@ -56,6 +56,14 @@ func cutResult(text string, size int) string {
 	return fmt.Sprintf("%s\n[cut here: these are the first %d of %d bytes; ask for a smaller part if more is needed]", begin, len(begin), len(text))
 }
 
+// counted is a number of things, for people.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // joined is all text of several steps, escaped as they are.
 func joined(texts [][]byte) []byte { return bytes.Join(texts, []byte(`\n\n`)) }
 

@@ -182,6 +182,12 @@ func (t *turn) takeUp(ctx context.Context) bool {
 	}
 	t.record, t.stored = *last, true
 	t.record.Response = ""
+	t.result.Steps = len(t.record.Steps)
+	for i := range t.record.Steps {
+		if text := t.record.Steps[i].Text; text != "" {
+			t.texts = append(t.texts, wire.AppendText(nil, text, t.ASCII))
+		}
+	}
 	t.save(ctx, func(ctx context.Context) error { return t.session.Resume(ctx, last.ID) })
 	return true
 }
