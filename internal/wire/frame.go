@@ -48,7 +48,7 @@ type Frame struct {
 	// Shared is how much of Cost is memory that waits anyway, for another frame of the request: the
 	// bounds on what waits don't count it.
 	Shared int
-	// Event is the name that the log gives when the frame is dropped.
+	// Event is the name that the log gives when the frame is dropped; empty of a frame that is no event.
 	Event string
 }
 

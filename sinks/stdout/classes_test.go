@@ -33,6 +33,28 @@ func TestAGuaranteedEventKeepsItsPlace(t *testing.T) {
 	}
 }
 
+// TestAReplyAmongEvents keeps its place too, but is no event.
+func TestAReplyAmongEvents(t *testing.T) {
+	for _, policy := range []Policy{Coalesce, Drop} {
+		bubble(t, func(t *testing.T) {
+			s, w := blocked(t, Options{Policy: policy})
+			a := s.Lane("a")
+			reply := kept("a", 0)
+			reply.Event = ""
+			mustPut(t, a, reply, chunk("a", 1, "x"))
+			mustFinish(t, a, counted("a", 2))
+			w.take()
+			lines := parse(t, bytes.Join(w.rest(t, s), nil))
+			if got := brief(lines); got != "a:kept:0 a:chunk:1 a:final:2" {
+				t.Errorf("policy %d: got %s", policy, got)
+			}
+			if d := lines[len(lines)-1].Delivery; d != (wire.Delivery{Sent: 1}) {
+				t.Errorf("policy %d: the final frame tells %+v", policy, d)
+			}
+		})
+	}
+}
+
 // TestAGuaranteedEventAloneHoldsTheFinalFrameBack, which would else overtake as a reply does.
 func TestAGuaranteedEventAloneHoldsTheFinalFrameBack(t *testing.T) {
 	for _, policy := range []Policy{Coalesce, Drop} {

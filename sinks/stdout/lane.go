@@ -65,9 +65,11 @@ func (l *Lane) Put(frame wire.Frame) error {
 // Finish hands over the final frame of the request: guaranteed, last, once.
 func (l *Lane) Finish(frame wire.Frame) error { return l.sink.finish(l, &frame) }
 
-// counts reports whether the frame is an event's: neither a reply nor the lane's final frame, which is
-// the one that comes when the lane has ended. The caller holds the sink's lock.
-func (l *Lane) counts(f *wire.Frame) bool { return f.Class != wire.Guaranteed || !l.reply && !l.ended }
+// counts reports whether the frame is an event's: neither a reply, which names no event, nor the lane's
+// final frame, which is the one that comes when the lane has ended. The caller holds the sink's lock.
+func (l *Lane) counts(f *wire.Frame) bool {
+	return f.Class != wire.Guaranteed || f.Event != "" && !l.reply && !l.ended
+}
 
 // Delivery returns what became of the request's events so far.
 func (l *Lane) Delivery() wire.Delivery {

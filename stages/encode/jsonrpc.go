@@ -22,10 +22,10 @@ const engineError = -32000
 
 // AppendReply appends the line that ends a request, with its newline; for a chat, whose id is that of its
 // stream, the terminal notification.
-func (p JSONRPC) AppendReply(dst []byte, id wire.ID, reply wire.Reply, _ wire.Delivery) []byte {
+func (p JSONRPC) AppendReply(dst []byte, id wire.ID, reply wire.Reply, d wire.Delivery) []byte {
 	switch r := reply.(type) {
 	case *wire.ChatDone:
-		return append(p.terminal(dst, id, r), "}}\n"...)
+		return append(p.terminal(dst, id, r, d), "}}\n"...)
 	case *wire.Fault:
 		dst = append(p.begin(dst, id), `,"error":{"code":`...)
 		number, standard := numbers[r.Code]
@@ -53,14 +53,18 @@ func (p JSONRPC) faultData(dst []byte, f *wire.Fault) []byte {
 	return append(dst, '}')
 }
 
-// terminal appends the notification that ends a stream, less two braces.
-func (p JSONRPC) terminal(dst []byte, stream wire.ID, r *wire.ChatDone) []byte {
+// terminal appends the notification that ends a stream, less two braces. Only where events were given up
+// it tells how many, which is no part of the protocol.
+func (p JSONRPC) terminal(dst []byte, stream wire.ID, r *wire.ChatDone, d wire.Delivery) []byte {
 	method := "chat/complete"
 	if r.Fault != nil {
 		method = "chat/error"
 	}
 	dst = append(append(append(dst, `{"jsonrpc":"2.0","method":"`...), method...), `","params":{"streamId":`...)
 	dst = wire.AppendID(dst, stream, p.ASCII)
+	if d.Dropped > 0 {
+		dst = wire.AppendInt(append(dst, `,"dropped":`...), d.Dropped)
+	}
 	if r.Fault == nil {
 		return wire.AppendString(append(dst, `,"interactionId":`...), r.SessionID, p.ASCII)
 	}

@@ -92,8 +92,11 @@ func textOf(input gjson.Result) (text string, all bool) {
 	if input.Type == gjson.String {
 		return strings.Clone(input.Str), true
 	}
+	if !input.IsArray() {
+		return "", false
+	}
 	var texts []string
-	all = input.IsArray()
+	all = true
 	input.ForEach(func(_, block gjson.Result) bool {
 		inner := block.Get("text")
 		switch {
@@ -106,7 +109,10 @@ func textOf(input gjson.Result) (text string, all bool) {
 		}
 		return all
 	})
-	return strings.Join(texts, "\n"), all
+	if !all {
+		return "", false
+	}
+	return strings.Clone(strings.Join(texts, "\n")), true
 }
 
 func chatStop(f *fields) any {
