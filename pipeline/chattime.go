@@ -17,6 +17,7 @@ func (c *chatTime) add(t wire.Timings) {
 	defer c.mu.Unlock()
 	c.all.Queue += t.Queue
 	c.all.Load += t.Load
+	c.all.Plan += t.Plan
 	c.all.TTFT += t.TTFT
 	c.all.Total += t.Total
 	c.all.Upstream += t.Upstream

@@ -29,7 +29,7 @@ func (m *scriptedModels) Acquire(ctx context.Context, model string, phase func(w
 		time.Sleep(closeTime)
 		return nil, err
 	}
-	return scriptedLease{model}, nil
+	return scriptedLease{model, time.Now()}, nil
 }
 
 // Warm implements execute.Models.
@@ -57,13 +57,24 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // scriptedLease is a slot of a model. That named small tells that it has room for contextSize tokens, that
-// named strict refuses what is longer without having told; the others have room for everything.
-type scriptedLease struct{ model string }
+// named strict refuses what is longer without having told; the others have room for everything. The start of
+// that named planned took 300 ms to plan.
+type scriptedLease struct {
+	model string
+	ready time.Time
+}
 
 const contextSize = 400
 
 func (scriptedLease) Release()                            {}
 func (scriptedLease) Waited() (queue, load time.Duration) { return 0, time.Second }
+func (l scriptedLease) Planned() (began, ended time.Time) {
+	if l.model != "planned" {
+		return
+	}
+	began = l.ready.Add(-time.Second)
+	return began, began.Add(300 * time.Millisecond)
+}
 func (l scriptedLease) ContextSize(context.Context) int {
 	if l.model == "small" {
 		return contextSize

@@ -36,6 +36,8 @@ func engineOf(archive string) func(*Options) {
 	switch archive {
 	case "chat.txtar", "control.txtar", "progress.txtar":
 		return nil
+	case "plan.txtar":
+		return planned
 	}
 	return func(o *Options) {
 		sessions := newMemorySessions()

@@ -165,6 +165,9 @@ type leasePort struct {
 // Waited implements execute.Lease.
 func (l leasePort) Waited() (queue, load time.Duration) { return l.Queue, l.Load }
 
+// Planned implements execute.Lease.
+func (l leasePort) Planned() (began, ended time.Time) { return l.Lease.Planned() }
+
 // Idle implements execute.Lease.
 func (l leasePort) Idle(ctx context.Context) bool {
 	_, idle := l.Lease.Idle(ctx)

@@ -34,6 +34,10 @@ type ApproveDone struct{ Accepted bool }
 // WarmupDone answers warmup.
 type WarmupDone struct{ Load time.Duration }
 
+// Document answers a request with a JSON object that somebody else has written, white space and all: it is
+// rendered by AppendObject. Nobody changes it any more.
+type Document struct{ JSON []byte }
+
 // ChatDone answers a chat that was accepted: the result, or with Fault set an error that carries
 // what the chat had.
 type ChatDone struct {
@@ -53,10 +57,10 @@ type ChatDone struct {
 	Stop time.Duration
 }
 
-// Timings says where a chat's time went. TTFT is when the first text came, from the acceptance on; Total is
-// the sum of the others.
+// Timings says where a chat's time went. TTFT is when the first text came, from the acceptance on; Plan is
+// the part of Load in which the server's start was planned; Total is the sum of the others.
 type Timings struct {
-	Queue, Load, TTFT, Total, Upstream, Tool, Engine, Reader time.Duration
+	Queue, Load, Plan, TTFT, Total, Upstream, Tool, Engine, Reader time.Duration
 }
 
 // Stats answers stats.

@@ -14,7 +14,7 @@ type Lines struct{ Items []Line }
 // Method names a request's method after routing.
 type Method uint8
 
-// The methods of NDJSON v1 that this build serves, and the extension methods stats, warmup and approve.
+// The methods of NDJSON v1, and the extension methods stats, warmup and approve.
 const (
 	MethodUnknown Method = iota
 	MethodInitialize
@@ -25,6 +25,8 @@ const (
 	MethodStats
 	MethodWarmup
 	MethodApprove
+	MethodPlan
+	MethodDoctor
 )
 
 // The methods that only JSON-RPC v1 has (section "Methods"); it shares shutdown and stats.
@@ -66,7 +68,7 @@ type Request struct {
 	// Method is set by route.
 	Method Method
 	// Params is set by validate: one of *InitializeParams, *ChatParams, *CancelParams, *WarmupParams,
-	// *ApproveParams or those of JSON-RPC (rpcparams.go), or nil for a method without params. It holds
+	// *ApproveParams, *PlanParams, *DoctorParams or those of JSON-RPC (rpcparams.go), or nil for a method without params. It holds
 	// no borrowed bytes.
 	Params any
 	// Fault is set by the first stage that refuses the request; later stages pass it on as it is.
@@ -97,6 +99,12 @@ type CancelParams struct{ Target ID }
 
 // WarmupParams are the params of warmup.
 type WarmupParams struct{ Agent string }
+
+// PlanParams are the params of plan.
+type PlanParams struct{ Agent string }
+
+// DoctorParams are the params of doctor.
+type DoctorParams struct{ Agent string }
 
 // Decision is a host's answer to tool_approval.
 type Decision string

@@ -100,8 +100,8 @@ func TestEmbedOfADeafServer(t *testing.T) {
 }
 
 func TestAServerForEmbeddings(t *testing.T) {
-	got := serverArgs(ServerOptions{ModelPath: "e.gguf", Embeddings: true}, place{args: []string{"--host", "x.sock"}})
-	want := []string{"-m", "e.gguf", "--host", "x.sock", "--embeddings", "--batch-size", "2048", "--ubatch-size", "2048"}
+	got := plainFlags(ServerOptions{ModelPath: "e.gguf", Embeddings: true})
+	want := []string{"--embeddings", "--batch-size", "2048", "--ubatch-size", "2048"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q", got)
 	}

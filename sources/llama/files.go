@@ -14,7 +14,13 @@ import (
 	"sluice/internal/wire"
 )
 
-// findBinary resolves a name on PATH, or a path.
+// FindBinary resolves llama_server.binary, a name on PATH or a path; an empty one is "llama-server". The error is
+// a *wire.Fault with binary_missing.
+func FindBinary(binary string) (string, error) {
+	path, fault := findBinary(ServerOptions{Binary: binary}.withDefaults().Binary)
+	return path, asError(fault)
+}
+
 func findBinary(binary string) (string, *wire.Fault) {
 	path, err := exec.LookPath(binary)
 	switch {

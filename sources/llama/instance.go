@@ -40,6 +40,8 @@ type instance struct {
 	name     string   // how messages call an attached server; set before ready
 	child    *child   // nil when attached; set while starting
 	health   *health  // set before ready
+	// planBegan and planEnded are when the start was planned, zero when it wasn't; set before ready.
+	planBegan, planEnded time.Time
 
 	ctx   context.Context   // ends when the instance is to stop
 	stop  func(*wire.Fault) // ends ctx and says why; the first reason counts

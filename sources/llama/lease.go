@@ -30,6 +30,11 @@ func (l *Lease) Release() {
 	})
 }
 
+// Planned tells when the start of the server was planned; zero times when it wasn't.
+func (l *Lease) Planned() (began, ended time.Time) {
+	return l.instance.planBegan, l.instance.planEnded
+}
+
 // Describe tells what an error on this lease's connection means and what to do. For a spawned server it
 // waits up to 1 s for the end that would explain it; when it ended, the next Acquire starts another.
 // An attached server is looked at anew by the next Acquire.

@@ -39,6 +39,10 @@ type ServerOptions struct {
 	CtxSize int
 	// GPULayers is a number, or "auto" or empty to leave it to the server.
 	GPULayers string
+	// Plan, when set, is asked right before each start for the arguments that stand in for CtxSize, Parallel
+	// and GPULayers; program is the path of Binary. They follow -m and the address, Args follow them. The
+	// error is a *wire.Fault, which everybody who waits gets, or the cause of ctx, with which Plan must end.
+	Plan func(ctx context.Context, program string) (flags []string, err error)
 	// Embeddings makes a spawned server one for Embed, not for chats.
 	Embeddings bool
 	// StartupTimeout bounds the start and the loading of the model. 0: 120 s.

@@ -19,9 +19,14 @@ func newKey() string {
 	return hex.EncodeToString(random[:])
 }
 
-// childEnvironment is ours less what configures us, and less what would configure llama-server behind
-// our back: SLUICE_* and LLAMA_ARG_*.
+// childEnvironment is a server's environment: a clean one with the key.
 func childEnvironment(ours []string, key string) []string {
+	return append(cleanEnvironment(ours), envKey+"="+key)
+}
+
+// cleanEnvironment is ours less what configures us, less what would configure llama-server behind our
+// back, and less its key: SLUICE_*, LLAMA_ARG_* and LLAMA_API_KEY.
+func cleanEnvironment(ours []string) []string {
 	env := make([]string, 0, len(ours)+1)
 	for _, entry := range ours {
 		name, _, _ := strings.Cut(entry, "=")
@@ -29,7 +34,7 @@ func childEnvironment(ours []string, key string) []string {
 			env = append(env, entry)
 		}
 	}
-	return append(env, envKey+"="+key)
+	return env
 }
 
 // shortestSecret keeps harmless words such as "true" in the log.

@@ -79,6 +79,16 @@ func (s *Server) await(ctx context.Context, w *waiter, queue *[]*waiter, phase f
 	return s.follow(ctx, w, phase)
 }
 
+// PID returns the process id of the spawned server, which is also its group's; 0 while none runs.
+func (s *Server) PID() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current == nil || s.current.child == nil || s.current.child.gone() {
+		return 0
+	}
+	return s.current.child.PID()
+}
+
 // follow tells the phases until w is done.
 func (s *Server) follow(ctx context.Context, w *waiter, phase func(Phase)) error {
 	for said := Phase(""); ; {

@@ -3,6 +3,7 @@ package llama
 import (
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,15 +28,9 @@ type child struct {
 	drained chan struct{} // closed when all output was read
 }
 
-// startChild starts the server and returns it with the endpoint on which it will answer.
-func startChild(o ServerOptions, launcher *process.Launcher) (*child, Endpoint, *wire.Fault) {
-	path, fault := findBinary(o.Binary)
-	if fault == nil {
-		fault = checkModel(o.ModelPath)
-	}
-	if fault != nil {
-		return nil, Endpoint{}, fault
-	}
+// startChild starts the program at path with these flags and returns it with the endpoint on which it will
+// answer.
+func startChild(o ServerOptions, launcher *process.Launcher, path string, flags []string) (*child, Endpoint, *wire.Fault) {
 	key := newKey()
 	env := childEnvironment(os.Environ(), key)
 	tail := process.NewTail(keptLines, redactor(key, env, o.Args), func(line string) {
@@ -44,7 +39,7 @@ func startChild(o ServerOptions, launcher *process.Launcher) (*child, Endpoint, 
 	places, err := places()
 	for _, place := range places {
 		var c *child
-		command := process.Command{Path: path, Args: append(serverArgs(o, place), o.Args...), Env: env, Scratch: place.folder}
+		command := process.Command{Path: path, Args: slices.Concat([]string{"-m", o.ModelPath}, place.args, flags, o.Args), Env: env, Scratch: place.folder}
 		c, err = launchChild(launcher, command, tail)
 		if err == nil {
 			return c, Endpoint{BaseURL: "http://llama", Client: newClient(place.dial), Key: key, Model: o.ModelName}, nil
@@ -125,9 +120,9 @@ func (c *child) lastLines() string {
 	return ". Its last lines:\n" + strings.Join(lines[first:], "\n")
 }
 
-// serverArgs are the arguments that we make. The key is not among them: argv is for all to see.
-func serverArgs(o ServerOptions, place place) []string {
-	args := append([]string{"-m", o.ModelPath}, place.args...)
+// plainFlags are the arguments of a server whose start nobody plans. The key is not among them: argv is for
+// all to see.
+func plainFlags(o ServerOptions) (args []string) {
 	if o.Parallel > 0 {
 		args = append(args, "--parallel", strconv.Itoa(o.Parallel))
 	}

@@ -42,7 +42,11 @@ func (s *Server) spawn(i *instance) *wire.Fault {
 	if !s.awaitRetry(i) {
 		return i.stopped()
 	}
-	child, endpoint, fault := startChild(s.options, s.launcher)
+	path, flags, fault := s.prepare(i)
+	if fault != nil {
+		return s.failed(i, fault)
+	}
+	child, endpoint, fault := startChild(s.options, s.launcher, path, flags)
 	if fault != nil {
 		return s.failed(i, fault)
 	}
@@ -55,6 +59,29 @@ func (s *Server) spawn(i *instance) *wire.Fault {
 		return s.failed(i, fault)
 	}
 	return nil
+}
+
+// prepare returns which program to start, and with which flags. What is missing is told before anything is
+// started.
+func (s *Server) prepare(i *instance) (path string, flags []string, fault *wire.Fault) {
+	if path, fault = findBinary(s.options.Binary); fault != nil {
+		return "", nil, fault
+	}
+	if s.options.Plan == nil {
+		return path, plainFlags(s.options), checkModel(s.options.ModelPath)
+	}
+	i.planBegan = time.Now()
+	flags, err := s.options.Plan(i.ctx, path)
+	i.planEnded = time.Now()
+	switch stopped := i.stopped(); {
+	case err == nil:
+		return path, flags, nil
+	case stopped != nil:
+		return "", nil, stopped
+	case !errors.As(err, &fault):
+		fault = startFault("the start of llama-server could not be planned: %v", err)
+	}
+	return "", nil, fault
 }
 
 // awaitRetry waits out the delay after a failed start. It reports false when the instance is to stop.

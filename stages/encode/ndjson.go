@@ -30,6 +30,8 @@ func (p NDJSON) AppendReply(dst []byte, id wire.ID, reply wire.Reply, d wire.Del
 		dst = append(milliseconds(dst, r.Load), '}')
 	case *wire.Stats:
 		dst = p.stats(dst, r)
+	case *wire.Document:
+		dst = wire.AppendObject(dst, string(r.JSON), p.ASCII)
 	default:
 		dst = append(dst, "null"...)
 	}
@@ -150,7 +152,8 @@ func (p NDJSON) timings(dst []byte, r *wire.ChatDone) []byte {
 	t := r.Timings()
 	dst = append(dst, `,"timings":{"queue_ms":`...)
 	dst = milliseconds(dst, t.Queue)
-	dst = append(milliseconds(append(dst, `,"load_ms":`...), t.Load), `,"ttft_ms":`...)
+	dst = append(milliseconds(append(dst, `,"load_ms":`...), t.Load), `,"plan_ms":`...)
+	dst = append(milliseconds(dst, t.Plan), `,"ttft_ms":`...)
 	dst = append(milliseconds(dst, t.TTFT), `,"total_ms":`...)
 	dst = append(milliseconds(dst, t.Total), `,"upstream_ms":`...)
 	dst = append(milliseconds(dst, t.Upstream), `,"tool_ms":`...)

@@ -24,10 +24,10 @@ func golden(t *testing.T, got []byte, want string) {
 
 func timings() wire.Timings {
 	const ms = time.Millisecond
-	return wire.Timings{Queue: ms, Load: 2 * ms, TTFT: 3 * ms, Total: 4*ms + 999*time.Microsecond, Upstream: 5 * ms, Tool: 6 * ms, Engine: 7 * ms, Reader: 8 * ms}
+	return wire.Timings{Queue: ms, Load: 2 * ms, Plan: 9 * ms, TTFT: 3 * ms, Total: 4*ms + 999*time.Microsecond, Upstream: 5 * ms, Tool: 6 * ms, Engine: 7 * ms, Reader: 8 * ms}
 }
 
-const someTimings = `{"queue_ms":1,"load_ms":2,"ttft_ms":3,"total_ms":4,"upstream_ms":5,"tool_ms":6,"engine_ms":7,"reader_ms":8}`
+const someTimings = `{"queue_ms":1,"load_ms":2,"plan_ms":9,"ttft_ms":3,"total_ms":4,"upstream_ms":5,"tool_ms":6,"engine_ms":7,"reader_ms":8}`
 
 func chatDone() *wire.ChatDone {
 	return &wire.ChatDone{
@@ -71,6 +71,8 @@ func TestReplies(t *testing.T) {
 		"initialized":  {`1.0`, &wire.Initialized{ProtocolVersion: 1, ServerVersion: "v1", MaxParallelChats: 16, Lossless: true, Extensions: []string{"offsets", "reasoning"}}, wire.Delivery{}, `{"id":1.0,"type":"result","result":{"protocol_version":1,"server":{"name":"sluice","version":"v1"},"capabilities":{"parallel_chat":true,"max_parallel_chats":16,"targeted_cancel":true,"lossless_chunks":true,"extensions":["offsets","reasoning"]}}}`},
 		"cancelled":    {`1`, &wire.CancelDone{Cancelled: true, Target: "\"é\u2028\""}, wire.Delivery{}, `{"id":1,"type":"result","result":{"cancelled":true,"request_id":"é\u2028"}}`},
 		"nothing":      {`1`, &wire.CancelDone{}, wire.Delivery{}, `{"id":1,"type":"result","result":{"cancelled":false,"request_id":null}}`},
+		"document":     {`1`, &wire.Document{JSON: []byte("{ \"a\" : \"\u0085\u2028é\\u003c\",\n\t\"b\": [1, 2.50 ] }\n")}, wire.Delivery{}, `{"id":1,"type":"result","result":{"a":"\u0085\u2028é<","b":[1,2.50]}}`},
+		"no document":  {`1`, &wire.Document{JSON: []byte("[]")}, wire.Delivery{}, `{"id":1,"type":"result","result":{}}`},
 		"warm":         {`1`, &wire.WarmupDone{Load: 1500 * time.Millisecond}, wire.Delivery{}, `{"id":1,"type":"result","result":{"status":"ok","load_ms":1500}}`},
 		"approved":     {`1`, &wire.ApproveDone{Accepted: true}, wire.Delivery{}, `{"id":1,"type":"result","result":{"accepted":true}}`},
 		"too late":     {`1`, &wire.ApproveDone{}, wire.Delivery{}, `{"id":1,"type":"result","result":{"accepted":false}}`},

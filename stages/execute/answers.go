@@ -41,6 +41,8 @@ var methods = map[wire.Method]string{
 	wire.MethodStats:      "stats",
 	wire.MethodWarmup:     "warmup",
 	wire.MethodApprove:    "approve",
+	wire.MethodPlan:       "plan",
+	wire.MethodDoctor:     "doctor",
 
 	wire.MethodHandshake:      "initialize",
 	wire.MethodHealth:         "health",

@@ -109,6 +109,8 @@ type turn struct {
 	// What is waited for on the way to a server, and since when.
 	phaseBegan time.Time
 	loading    bool
+	// planned is when the newest server that the turn met was planned.
+	planned time.Time
 }
 
 // fill sets what every final frame tells.
@@ -183,7 +185,8 @@ func (t *turn) measure(worked time.Time) func() wire.Timings {
 		now, m := time.Now(), t.timings
 		m.Reader = now.Sub(worked)
 		m.Total = now.Sub(t.chat.accepted)
-		for _, d := range []*time.Duration{&m.Queue, &m.Load, &m.TTFT, &m.Total, &m.Upstream, &m.Tool, &m.Reader} {
+		m.Plan = min(m.Plan, m.Load)
+		for _, d := range []*time.Duration{&m.Queue, &m.Load, &m.Plan, &m.TTFT, &m.Total, &m.Upstream, &m.Tool, &m.Reader} {
 			*d = d.Truncate(time.Millisecond)
 		}
 		m.Engine = max(0, m.Total-m.Queue-m.Load-m.Upstream-m.Tool-m.Reader)

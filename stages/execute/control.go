@@ -87,6 +87,11 @@ func (e *Execute) acceptWarmup(r *wire.Request) {
 		e.reply(r.Method, r.ID, fault)
 		return
 	}
+	e.beside(r, func() wire.Reply { return e.warm(agent) })
+}
+
+// beside answers a request in a goroutine of its own, whatever chats run or wait.
+func (e *Execute) beside(r *wire.Request, answer func() wire.Reply) {
 	if !e.queue.hold(r.Size) {
 		e.reply(r.Method, r.ID, overloaded())
 		return
@@ -96,10 +101,20 @@ func (e *Execute) acceptWarmup(r *wire.Request) {
 		e.reply(r.Method, r.ID, stopping())
 		return
 	}
-	id, size := wire.ID(strings.Clone(string(r.ID))), r.Size
+	id, size, method := wire.ID(strings.Clone(string(r.ID))), r.Size, r.Method
 	go func() {
 		defer e.running.Done()
 		defer e.queue.drop(size)
-		e.reply(wire.MethodWarmup, id, e.warm(agent))
+		e.reply(method, id, e.guarded(answer))
 	}()
+}
+
+// guarded turns a panic into the fault of the request that met it.
+func (e *Execute) guarded(answer func() wire.Reply) (reply wire.Reply) {
+	defer func() {
+		if fault := e.recovered(recover()); fault != nil {
+			reply = fault
+		}
+	}()
+	return answer()
 }

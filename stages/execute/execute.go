@@ -58,6 +58,9 @@ type Options struct {
 	Memory   agent.Memory
 	// RPC, when set, makes this the end of JSON-RPC instead of NDJSON.
 	RPC *RPC
+	// Planner and Doctor may be nil: then there is nothing to ask.
+	Planner Planner
+	Doctor  Doctor
 	// Stats returns the engine's counters; execute adds the chats.
 	Stats  func() *wire.Stats
 	Logger *slog.Logger
@@ -115,7 +118,7 @@ func New(ctx context.Context, options Options) *Execute {
 	e.answers.count = map[answered]int64{}
 	e.approvals = approvals{
 		timeout: cmp.Or(options.ApprovalTimeout, 2*time.Minute), closed: make(chan struct{}),
-		pending: map[question]chan wire.Decision{}, approved: map[approval]struct{}{},
+		pending: map[question]asked{}, approved: map[approval]struct{}{},
 	}
 	return e
 }
@@ -172,6 +175,10 @@ func (e *Execute) serve(r *wire.Request) (more bool) {
 		e.acceptChat(r)
 	case wire.MethodWarmup:
 		e.acceptWarmup(r)
+	case wire.MethodPlan:
+		e.acceptPlan(r)
+	case wire.MethodDoctor:
+		e.acceptDoctor(r)
 	case wire.MethodShutdown:
 		e.promiseFarewell(r.ID)
 		return false

@@ -23,10 +23,23 @@ type Lease interface {
 	Release()
 	// Waited tells how long the slot and the server's start-up were waited for.
 	Waited() (queue, load time.Duration)
+	// Planned tells when the server's start was planned; zero times when it wasn't.
+	Planned() (began, ended time.Time)
 	agent.Window
 	// Idle waits until the server is seen idle, or ctx ends. False when it wasn't, or can't be told.
 	Idle(ctx context.Context) bool
 }
+
+// Planner tells how a model's server would be started.
+type Planner interface {
+	// Plan returns a JSON object. The error is a *wire.Fault or the cause of ctx.
+	Plan(ctx context.Context, model string) ([]byte, error)
+}
+
+// Doctor looks at everything that chats need and returns a JSON object. It takes 10 s at most. agent is
+// the one that was named, empty when none was: then all of them are looked after. The error is a
+// *wire.Fault or the cause of ctx.
+type Doctor func(ctx context.Context, agent string) ([]byte, error)
 
 // Output is where replies and chats go.
 type Output interface {

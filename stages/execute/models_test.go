@@ -14,6 +14,7 @@ import (
 type fakeModels struct {
 	idle        time.Duration
 	queue, load time.Duration
+	planned     [2]time.Time // when the server's start was planned
 	mu          sync.Mutex
 	leases, max int
 	came        []string // the models of Acquire, in its order
@@ -98,6 +99,11 @@ func (l *fakeLease) Release() {
 
 // Waited implements Lease.
 func (l *fakeLease) Waited() (queue, load time.Duration) { return l.models.queue, l.models.load }
+
+// Planned implements Lease.
+func (l *fakeLease) Planned() (began, ended time.Time) {
+	return l.models.planned[0], l.models.planned[1]
+}
 
 // ContextSize implements Lease.
 func (l *fakeLease) ContextSize(context.Context) int { return 0 }

@@ -22,11 +22,13 @@ type modelStep struct {
 	number  int
 	prepare agent.Prepare
 	outcome agent.Outcome
+	ended   bool // llm_done was sent
 }
 
 // Step implements agent.Model.
 func (t *turn) Step(_ context.Context, number int, prepare agent.Prepare) (agent.Outcome, error) {
 	s := modelStep{turn: t, number: number, prepare: prepare}
+	defer s.end() // after a panic; else it has ended
 	for attempt := 1; ; attempt++ {
 		if again, err := s.try(attempt == attempts); !again {
 			return s.outcome, err
@@ -89,7 +91,8 @@ func (s *modelStep) stream(lease Lease, request *wire.ModelRequest) error {
 
 // end gives a step that began its end.
 func (s *modelStep) end() {
-	if s.outcome.Began {
+	if s.outcome.Began && !s.ended {
+		s.ended = true
 		s.chat.out.Event(wire.Event{Kind: wire.EventLLMDone, Step: s.number})
 	}
 }
@@ -114,7 +117,21 @@ func (t *turn) acquire() (Lease, error) {
 	}
 	queued, load := lease.Waited() // the server knows better than the phases that we were told
 	t.timings.Queue, t.timings.Load = before.Queue+queued, before.Load+load
+	t.countPlan(lease.Planned())
 	return lease, nil
+}
+
+// countPlan counts what of the planning of a server's start fell into the chat's life, once for each
+// start. A chat that waited for something else meanwhile has no time of loading for it to be part of.
+func (t *turn) countPlan(began, ended time.Time) {
+	if began.Equal(t.planned) {
+		return
+	}
+	t.planned = began
+	if began.Before(t.chat.accepted) {
+		began = t.chat.accepted
+	}
+	t.timings.Plan += max(0, ended.Sub(began))
 }
 
 // endPhase counts the time since the phase began. Of a wait that ends without a lease nobody else tells.

@@ -117,3 +117,32 @@ func TestAnswersAreCounted(t *testing.T) {
 		}
 	})
 }
+
+// TestPlanningIsPartOfLoading: what of a plan fell into the chat's life counts, once for each start, and
+// never more than the wait for the model.
+func TestPlanningIsPartOfLoading(t *testing.T) {
+	const ms = time.Millisecond
+	for name, c := range map[string]struct{ from, to, load, want time.Duration }{
+		"within":                 {0, 30 * ms, 100 * ms, 30 * ms},
+		"begun before":           {-20 * ms, 10 * ms, 100 * ms, 10 * ms},
+		"over before":            {-20 * ms, -10 * ms, 100 * ms, 0},
+		"more than was awaited":  {0, 30 * ms, 10 * ms, 10 * ms},
+		"nothing was awaited":    {0, 30 * ms, 0, 0},
+		"parts of a millisecond": {0, 1_999 * time.Microsecond, 3_999 * time.Microsecond, ms},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, Options{}, func(w *world) {
+				w.after(time.Minute)
+				w.models.load = c.load
+				w.models.planned = [2]time.Time{time.Now().Add(c.from), time.Now().Add(c.to)}
+				w.chat("1s", "a")
+				w.after(time.Minute)
+				got := w.out.done("a").Timings()
+				if got.Plan != c.want || got.Load != c.load.Truncate(ms) {
+					t.Errorf("got %+v", got)
+				}
+				adds(t, got)
+			})
+		})
+	}
+}

@@ -9,12 +9,7 @@ import (
 	"sluice/internal/wire"
 )
 
-func (e *Execute) warm(agent *Agent) (reply wire.Reply) {
-	defer func() {
-		if fault := e.recovered(recover()); fault != nil {
-			reply = fault
-		}
-	}()
+func (e *Execute) warm(agent *Agent) wire.Reply {
 	start := time.Now()
 	var tools sync.WaitGroup
 	defer tools.Wait()

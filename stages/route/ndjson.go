@@ -4,9 +4,11 @@ import "sluice/internal/wire"
 
 // ndjson are the methods of NDJSON v1 (section "Methods (v1)") and the extensions stats, warmup and
 // approve.
-var ndjson = table{known: "initialize, ping, chat, cancel, shutdown, stats, warmup and approve", methods: map[string]wire.Method{
+var ndjson = table{known: "initialize, ping, doctor, plan, chat, cancel, shutdown, stats, warmup and approve", methods: map[string]wire.Method{
 	"initialize": wire.MethodInitialize,
 	"ping":       wire.MethodPing,
+	"doctor":     wire.MethodDoctor,
+	"plan":       wire.MethodPlan,
 	"chat":       wire.MethodChat,
 	"cancel":     wire.MethodCancel,
 	"shutdown":   wire.MethodShutdown,

@@ -16,7 +16,7 @@ func TestKnownMethods(t *testing.T) {
 	for name, want := range map[string]wire.Method{
 		"initialize": wire.MethodInitialize, "ping": wire.MethodPing, "chat": wire.MethodChat, "cancel": wire.MethodCancel,
 		"shutdown": wire.MethodShutdown, "stats": wire.MethodStats, "warmup": wire.MethodWarmup,
-		"approve": wire.MethodApprove,
+		"approve": wire.MethodApprove, "plan": wire.MethodPlan, "doctor": wire.MethodDoctor,
 	} {
 		if r := one(name); r.Method != want || r.Fault != nil {
 			t.Errorf("%s: got %v, %v", name, r.Method, r.Fault)
@@ -28,7 +28,7 @@ func TestKnownMethods(t *testing.T) {
 }
 
 func TestUnknownMethods(t *testing.T) {
-	for _, name := range []string{"", "Ping", " ping", "ping ", "dance", "__proto__", "plan", "doctor", "health", strings.Repeat("é", 1<<20)} {
+	for _, name := range []string{"", "Ping", " ping", "ping ", "dance", "__proto__", "Plan", "doctor ", "health", strings.Repeat("é", 1<<20)} {
 		r := one(name)
 		if r.Method != wire.MethodUnknown || r.Fault == nil || r.Fault.Code != wire.CodeUnknownMethod {
 			t.Errorf("%.20q: got %v, %v", name, r.Method, r.Fault)

@@ -29,6 +29,10 @@ func params(r *wire.Request) (any, *wire.Fault) {
 		value = &wire.CancelParams{Target: f.id("request_id")}
 	case "warmup":
 		value = &wire.WarmupParams{Agent: f.text("agent")}
+	case "plan":
+		value = &wire.PlanParams{Agent: f.text("agent")}
+	case "doctor":
+		value = &wire.DoctorParams{Agent: f.text("agent")}
 	case "approve":
 		value = approve(&f)
 	}

@@ -38,6 +38,10 @@ func TestGoodParams(t *testing.T) {
 		{"cancel", `{"request_id":""}`, &wire.CancelParams{Target: `""`}},
 		{"warmup", `{}`, &wire.WarmupParams{}},
 		{"warmup", `{"agent":"a","x":[]}`, &wire.WarmupParams{Agent: "a"}},
+		{"plan", ``, &wire.PlanParams{}},
+		{"plan", `{"agent":"a","x":1}`, &wire.PlanParams{Agent: "a"}},
+		{"doctor", `{}`, &wire.DoctorParams{}},
+		{"doctor", `{"agent":"\u00e9"}`, &wire.DoctorParams{Agent: "é"}},
 		{"approve", `{"request_id":"c1","call_id":"é","decision":"once"}`, &wire.ApproveParams{Target: `"c1"`, CallID: "é", Decision: wire.DecisionOnce}},
 		{"approve", `{"decision":"s\u0065ssion","call_id":"","request_id":1.0,"x":1}`, &wire.ApproveParams{Target: "1.0", Decision: wire.DecisionSession}},
 		{"approve", `{"request_id":0,"call_id":"c","decision":"deny"}`, &wire.ApproveParams{Target: "0", CallID: "c", Decision: wire.DecisionDeny}},
@@ -68,7 +72,7 @@ func TestWronglyTypedParams(t *testing.T) {
 		{"chat", "user_id", "a string"}, {"chat", "session_id", "a string"}, {"chat", "agent", "a string"}, {"chat", "input", "a string"},
 		{"chat", "resume", "true or false"}, {"chat", "approve_execution", "true or false"},
 		{"cancel", "request_id", "a string or a number"},
-		{"warmup", "agent", "a string"},
+		{"warmup", "agent", "a string"}, {"plan", "agent", "a string"}, {"doctor", "agent", "a string"},
 	} {
 		for _, value := range wrongFor[c.want] {
 			params := `{"a":"b","` + strings.ReplaceAll(c.param, ".", `":{"`) + `":` + value + strings.Repeat("}", 1+strings.Count(c.param, "."))
@@ -127,6 +131,8 @@ func TestNothingIsBorrowed(t *testing.T) {
 		"chat":       `{"user_id":"abcd","input":"abcd"}`,
 		"cancel":     `{"request_id":"abcd"}`,
 		"warmup":     `{"agent":"abcd"}`,
+		"plan":       `{"agent":"abcd"}`,
+		"doctor":     `{"agent":"abcd"}`,
 		"approve":    `{"request_id":"abcd","call_id":"abcd","decision":"once"}`,
 		"initialize": `{"capabilities":{"extensions":["abcd"]}}`,
 	} {
