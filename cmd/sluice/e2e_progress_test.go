@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/internal/testkit/fakellama"
 	"sluice/internal/testkit/host"
 )
 
@@ -41,7 +42,7 @@ func TestRealProgress(t *testing.T) {
 			e.Result("plain")
 			e.Send("tools", "chat", chatOf("/call", map[string]any{"agent": "tools"}))
 			e.Result("tools")
-			for stage, id := range map[string]string{"server_start": "plain", "model_load": "plain", "prompt": "plain", "tool": "tools"} {
+			for stage, id := range map[string]string{"server_start": "plain", "prompt": "plain", "tool": "tools"} {
 				if told := stagesTold(e, id); told[stage] != wanted {
 					t.Errorf("%s: %s was told: %v; all that was: %v", id, stage, told[stage], told)
 				}
@@ -49,6 +50,20 @@ func TestRealProgress(t *testing.T) {
 			wantEnd(t, e, tools)
 		})
 	}
+}
+
+// TestProgressOfALoadingModel: the model of the test above may be loaded before anybody looks.
+func TestProgressOfALoadingModel(t *testing.T) {
+	t.Parallel()
+	server := fakellama.Start(t, fakellama.Options{Loading: true})
+	e := spawn(t, "llama_server: {url: '"+server.URL+"'}\n", host.Options{})
+	e.Call("i", "initialize", map[string]any{"protocol_versions": []int{1}, "capabilities": map[string]any{"extensions": []string{"progress"}}})
+	e.Chat("c", "n=3")
+	e.Wait("model_load", func(m host.Message) bool {
+		return m.Get("event").Str == "progress" && m.Get("id").Str == "c" && m.Get("stage").Str == "model_load"
+	})
+	server.Loaded()
+	wantWhole(t, e, "c", fakellama.Text("n=3"))
 }
 
 // TestSecretsAndCleanOutput: whatever servers do with what they were given, no line of the engine holds
