@@ -17,7 +17,7 @@ type approvals struct {
 	closed chan struct{}
 
 	mu       sync.Mutex
-	pending  map[question]chan wire.Decision // each takes one decision without waiting
+	pending  map[question]asked
 	approved map[approval]struct{}
 }
 
@@ -27,22 +27,54 @@ type question struct {
 	call string
 }
 
+// asked is a question that waits for its answer.
+type asked struct {
+	about    approval
+	decision chan wire.Decision // takes the one decision without waiting
+}
+
 // approval is a tool that was approved of for a session.
 type approval struct{ user, session, tool string }
 
-// approve hands a host's answer to the call that waits for it.
+// approve hands a host's answer to the call that waits for it. One for the session answers for all calls
+// of the tool that wait in it.
 func (e *Execute) approve(p *wire.ApproveParams) wire.Reply {
 	a := &e.approvals
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	q := question{p.Target, p.CallID}
-	answer, waits := a.pending[q]
+	answered, waits := a.pending[q]
 	if !waits {
 		return &wire.ApproveDone{}
 	}
-	delete(a.pending, q)
-	answer <- p.Decision
+	a.answerLocked(q, answered, p.Decision)
+	if p.Decision == wire.DecisionSession {
+		a.rememberLocked(answered.about)
+		for other, waiting := range a.pending {
+			if waiting.about == answered.about {
+				a.answerLocked(other, waiting, wire.DecisionSession)
+			}
+		}
+	}
 	return &wire.ApproveDone{Accepted: true}
+}
+
+// maxApproved bounds what is remembered; who falls out of it is asked again.
+const maxApproved = 4096
+
+func (a *approvals) rememberLocked(about approval) {
+	for old := range a.approved {
+		if len(a.approved) < maxApproved {
+			break
+		}
+		delete(a.approved, old)
+	}
+	a.approved[about] = struct{}{}
+}
+
+func (a *approvals) answerLocked(q question, waiting asked, d wire.Decision) {
+	delete(a.pending, q)
+	waiting.decision <- d
 }
 
 // asker implements agent.Approvals for one chat.
@@ -81,23 +113,23 @@ func (a asker) Possible() bool {
 func (a asker) Ask(ctx context.Context, step int, call wire.ToolApproval) <-chan agent.Answer {
 	q, decision := question{a.chat.id, call.CallID}, make(chan wire.Decision, 1)
 	a.approvals.mu.Lock()
-	a.approvals.pending[q] = decision
+	a.approvals.pending[q] = asked{a.approval(call.Tool), decision}
 	a.approvals.mu.Unlock()
 	call.Expires = a.approvals.timeout
 	a.chat.out.Event(wire.Event{Kind: wire.EventToolApproval, Step: step, Detail: &call})
 	answer := make(chan agent.Answer, 1)
-	go func() { answer <- a.await(ctx, q, call.Tool, decision) }()
+	go func() { answer <- a.await(ctx, q, decision) }()
 	return answer
 }
 
 // await waits for the decision about one call.
-func (a asker) await(ctx context.Context, q question, tool string, decision <-chan wire.Decision) agent.Answer {
+func (a asker) await(ctx context.Context, q question, decision <-chan wire.Decision) agent.Answer {
 	timer := time.NewTimer(a.approvals.timeout)
 	defer timer.Stop()
 	expired := false
 	select {
 	case d := <-decision:
-		return a.decide(tool, d)
+		return answerOf(d)
 	case <-timer.C:
 		expired = true
 	case <-ctx.Done():
@@ -108,17 +140,12 @@ func (a asker) await(ctx context.Context, q question, tool string, decision <-ch
 	a.approvals.mu.Unlock()
 	select {
 	case d := <-decision: // the host was told that it is accepted
-		return a.decide(tool, d)
+		return answerOf(d)
 	default:
 		return agent.Answer{Expired: expired}
 	}
 }
 
-func (a asker) decide(tool string, d wire.Decision) agent.Answer {
-	if d == wire.DecisionSession {
-		a.approvals.mu.Lock()
-		a.approvals.approved[a.approval(tool)] = struct{}{}
-		a.approvals.mu.Unlock()
-	}
+func answerOf(d wire.Decision) agent.Answer {
 	return agent.Answer{Approved: d == wire.DecisionOnce || d == wire.DecisionSession}
 }

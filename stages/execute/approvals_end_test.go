@@ -84,9 +84,34 @@ func TestAcceptedAnswerCounts(t *testing.T) {
 			decision := make(chan wire.Decision, 1)
 			decision <- wire.DecisionOnce
 			a := asker{approvals: &w.approvals, chat: &chat{params: &wire.ChatParams{}}, possible: true}
-			if answer := a.await(ended, question{"a", "call0"}, "s/ask", decision); !answer.Approved {
+			if answer := a.await(ended, question{"a", "call0"}, decision); !answer.Approved {
 				t.Fatalf("got %+v", answer)
 			}
+		}
+	})
+}
+
+// TestSessionDecisionAnswersForAll calls of that tool which wait in the session, in one step too.
+func TestSessionDecisionAnswersForAll(t *testing.T) {
+	asking(t, Options{}, func(w *world, tools *fakeTools) {
+		w.chat("call s__ask s__ask s__ask2", "a")
+		var first, second string
+		for q, waiting := range w.approvals.pending {
+			if waiting.about.tool == "s/ask" {
+				first, second = q.call, first
+			}
+		}
+		if first == "" || second == "" || len(w.approvals.pending) != 3 {
+			t.Fatalf("%d questions wait", len(w.approvals.pending))
+		}
+		if reply := w.ask(wire.MethodApprove, &wire.ApproveParams{Target: "a", CallID: first, Decision: wire.DecisionSession}); !reply.(*wire.ApproveDone).Accepted {
+			t.Error("the answer isn't accepted")
+		}
+		if reply := w.ask(wire.MethodApprove, &wire.ApproveParams{Target: "a", CallID: second, Decision: wire.DecisionDeny}); reply.(*wire.ApproveDone).Accepted {
+			t.Error("the second call still waits")
+		}
+		if len(w.approvals.pending) != 1 {
+			t.Errorf("%d questions are left", len(w.approvals.pending))
 		}
 	})
 }

@@ -107,7 +107,7 @@ func TestFailures(t *testing.T) {
 		"the server fails":          {wire.ChatParams{Input: "fail"}, wire.CodeInternal, "the server said 500", "half", []wire.EventKind{wire.EventRunStart, wire.EventLLMStart, wire.EventLLMDone}},
 		"an unexplained error":      {wire.ChatParams{Input: "odd"}, wire.CodeInternal, "internal error", "", []wire.EventKind{wire.EventRunStart, wire.EventLLMStart, wire.EventLLMDone}},
 		"the server is never ready": {wire.ChatParams{Input: "never ready"}, wire.CodeInternal, "the server went away", "", []wire.EventKind{wire.EventRunStart, wire.EventLLMStart, wire.EventLLMDone}},
-		"the step panics":           {wire.ChatParams{Input: "panic"}, wire.CodeInternal, "internal error", "", []wire.EventKind{wire.EventRunStart, wire.EventLLMStart}},
+		"the step panics":           {wire.ChatParams{Input: "panic"}, wire.CodeInternal, "internal error", "", []wire.EventKind{wire.EventRunStart, wire.EventLLMStart, wire.EventLLMDone}},
 		"the models panic":          {wire.ChatParams{Agent: "panics"}, wire.CodeInternal, "internal error", "", []wire.EventKind{wire.EventRunStart}},
 		"the model is missing":      {wire.ChatParams{Agent: "broken"}, wire.CodeModelMissing, "no such file", "", []wire.EventKind{wire.EventRunStart}},
 	} {

@@ -131,7 +131,7 @@ func TestRejoinComesFirst(t *testing.T) {
 		sessions.release(defaultUser + "/s")
 		w.after(time.Second)
 		w.places(0, 2)
-		w.inStates(map[wire.ID]string{"parked": "session", "runs": "running", "waits": "waiting"})
+		w.inStates(map[wire.ID]string{"parked": "waiting", "runs": "running", "waits": "waiting"})
 		w.after(5 * time.Second)
 		w.inStates(map[wire.ID]string{"parked": "running", "waits": "waiting"})
 		w.places(0, 1)

@@ -19,6 +19,7 @@ const attempts = 3
 // modelStep is one model step of a turn: it waits for a slot, streams, and gives the slot back.
 type modelStep struct {
 	*turn
+	ctx     context.Context // the chat's
 	number  int
 	prepare agent.Prepare
 	outcome agent.Outcome
@@ -26,8 +27,8 @@ type modelStep struct {
 }
 
 // Step implements agent.Model.
-func (t *turn) Step(_ context.Context, number int, prepare agent.Prepare) (agent.Outcome, error) {
-	s := modelStep{turn: t, number: number, prepare: prepare}
+func (t *turn) Step(ctx context.Context, number int, prepare agent.Prepare) (agent.Outcome, error) {
+	s := modelStep{turn: t, ctx: ctx, number: number, prepare: prepare}
 	defer s.end() // after a panic; else it has ended
 	for attempt := 1; ; attempt++ {
 		if again, err := s.try(attempt == attempts); !again {
@@ -59,7 +60,7 @@ func (s *modelStep) try(last bool) (again bool, err error) {
 
 // run streams the step, and once more with a shorter prompt when the server refused it as too long.
 func (s *modelStep) run(lease Lease) error {
-	request, err := s.prepare(s.chat.ctx, lease, nil)
+	request, err := s.prepare(s.ctx, lease, nil)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (s *modelStep) run(lease Lease) error {
 	if !errors.As(err, &overflow) {
 		return err
 	}
-	if request, err = s.prepare(s.chat.ctx, lease, overflow); err != nil {
+	if request, err = s.prepare(s.ctx, lease, overflow); err != nil {
 		return err
 	}
 	return s.stream(lease, request)
@@ -80,7 +81,7 @@ func (s *modelStep) stream(lease Lease, request *wire.ModelRequest) error {
 		s.outcome.Began = true
 		c.out.Event(wire.Event{Kind: wire.EventLLMStart, Step: s.number})
 	}
-	o, err := c.out.Step(c.ctx, lease, s.number, request, func(n int64) { c.tokens.Add(n) })
+	o, err := c.out.Step(s.ctx, lease, s.number, request, func(n int64) { c.tokens.Add(n) })
 	s.outcome.Response, s.outcome.Calls, s.outcome.Finish, s.outcome.Usage = o.Response, o.Calls, o.Finish, o.Usage
 	s.timings.Upstream += o.Upstream
 	if s.timings.TTFT == 0 && !o.FirstToken.IsZero() {

@@ -15,10 +15,7 @@ const defaultUser = "default_user"
 func (t *turn) run() error {
 	c, o := t.chat, &t.execute.options
 	options := agent.Options{
-		Agent: agent.Agent{
-			Name: c.agent.Name, SystemPrompt: c.agent.SystemPrompt, MaxSteps: max(c.agent.MaxSteps, 1),
-			MaxTokens: c.agent.MaxTokens, Temperature: c.agent.Temperature, Tools: c.agent.Tools,
-		},
+		Agent:  c.agent.turns(),
 		UserID: c.user, SessionID: c.session, TraceID: t.done.TraceID,
 		Input: c.params.Input, Resume: c.params.Resume,
 		MaxParseErrors: o.MaxParseErrors, ResultBytes: o.ToolResultBytes, ASCII: o.ASCII, CallIDs: c.extensions.Approval || c.stream != nil,
@@ -26,13 +23,35 @@ func (t *turn) run() error {
 		Approvals: asker{&t.execute.approvals, c, c.extensions.Approval},
 		Event:     c.out.Event, Progress: t.progress,
 		Yield: func() { t.execute.queue.arrived(c.ticket) },
-		Warm: func(ctx context.Context) { // what goes wrong meets the model step
-			t.execute.shielded(func() { _ = o.Models.Warm(ctx, c.agent.Model) })
+		Warm: func(ctx context.Context) (err error) {
+			t.execute.shielded(func() { err = o.Models.Warm(ctx, c.agent.Model) })
+			return err
 		},
 		Park: t.park, Unpark: t.unpark,
 		Logger: o.Logger,
 	}
+	if c.params.Agent == "" {
+		options.ByName = t.byName
+	}
 	return agent.Run(c.ctx, options, &t.result)
+}
+
+// byName implements agent.Options.ByName.
+func (t *turn) byName(name string) (agent.Agent, bool) {
+	found, fault := t.execute.agent(name)
+	if name == "" || fault != nil {
+		return agent.Agent{}, false
+	}
+	t.chat.agent = found
+	return found.turns(), true
+}
+
+// turns is what of an agent its turns go by.
+func (a *Agent) turns() agent.Agent {
+	return agent.Agent{
+		Name: a.Name, SystemPrompt: a.SystemPrompt, MaxSteps: max(a.MaxSteps, 1),
+		MaxTokens: a.MaxTokens, Temperature: a.Temperature, Tools: a.Tools,
+	}
 }
 
 // progress tells what the turn waits for besides its model.
@@ -58,6 +77,7 @@ func (t *turn) unpark(ctx context.Context) error {
 	defer func() { t.timings.Queue += time.Since(t.parkedFrom) }()
 	defer t.chat.out.Progress(nil)
 	t.held = false
+	t.chat.state.Store(stateWaiting)
 	if err := t.execute.queue.rejoin(ctx, t.chat.ticket.size); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"sluice/internal/wire"
@@ -61,6 +62,9 @@ func (t *turn) settle(ctx context.Context) error {
 				t.warn("the call of " + call.Tool + " was interrupted, its outcome is unknown and it was not repeated; check what it did")
 				t.endCall(ctx, step.Number, c, call, &wire.ToolResult{Status: wire.ToolError, Text: "interrupted, outcome unknown"})
 			}
+		}
+		if slices.ContainsFunc(step.Calls, func(call wire.TurnCall) bool { return call.Result == nil }) {
+			t.Yield() // tools and approvals take their time
 		}
 		t.makeCalls(ctx, step.Number, step.Calls)
 		if ctx.Err() != nil {
@@ -179,12 +183,16 @@ func (r *round) refuse(i int, status wire.ToolStatus, text string) {
 	r.turn.endCall(r.ctx, r.step, i, &r.calls[i], &wire.ToolResult{Status: status, Text: text})
 }
 
-// start makes the call in a goroutine of its own, once it is on record that it is being made.
+// start makes the call in a goroutine of its own, once it is on record that it is being made. One whose
+// start can't be recorded is not made: a resumed turn, which knows the step, would make it again.
 func (r *round) start(i int) {
 	t, call := r.turn, &r.calls[i]
 	call.Started = true
-	if t.stored {
-		t.save(r.ctx, func(ctx context.Context) error { return t.session.StartCall(ctx, t.record.ID, r.step, i) })
+	recorded := !t.stored || t.save(r.ctx, func(ctx context.Context) error { return t.session.StartCall(ctx, t.record.ID, r.step, i) })
+	if !recorded && t.stepStored {
+		call.Started = false
+		call.Result = &wire.ToolResult{Status: wire.ToolError, Retryable: true, Text: "The call was not made because its start could not be recorded. Try again, or go on without it."}
+		return
 	}
 	name, args := call.Tool, call.Arguments
 	go func() {

@@ -26,7 +26,11 @@ func TestSessionWritesThatFail(t *testing.T) {
 			w.run()
 			w.closed()
 			w.warned("the disk is full; free some space")
-			if w.err != nil || string(w.result.Response) != "done" || w.count("call") != 3 || w.when("final 2 done") < 0 {
+			calls := 3
+			if broken == "StartCall" { // a resumed turn would make them again
+				calls = 0
+			}
+			if w.err != nil || string(w.result.Response) != "done" || w.count("call") != calls || w.when("final 2 done") < 0 {
 				t.Errorf("%s: %v, %q", broken, w.err, w.journal)
 			}
 			if strings.HasPrefix(broken, "Begin") && w.count("SaveStep")+w.count("End") > 0 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	"sluice/internal/wire"
@@ -17,9 +16,8 @@ const maxFailedRounds = 3
 
 // work does what the turn is for.
 func (t *turn) work(ctx context.Context) (end, error) {
-	t.findTools(ctx)
-	if ctx.Err() != nil {
-		return end{}, context.Cause(ctx)
+	if err := t.findTools(ctx); err != nil {
+		return end{}, err
 	}
 	t.prompt = prompt{turn: t}
 	t.remember(ctx)
@@ -38,35 +36,89 @@ func (t *turn) work(ctx context.Context) (end, error) {
 	}
 }
 
-// findTools lists the agent's tools. While their servers are being connected the model's starts too.
-func (t *turn) findTools(ctx context.Context) {
+// findTools lists the agent's tools. While their servers are being connected the model's starts too: one
+// that can't be started ends the turn at once.
+func (t *turn) findTools(ctx context.Context) error {
 	if len(t.Agent.Tools) == 0 {
-		return
+		return nil
 	}
-	began, warmed := time.Now(), false
-	warming, stop := context.WithCancel(ctx)
-	var warm sync.WaitGroup
-	defer warm.Wait()
+	began := time.Now()
+	warm := warming{turn: t}
+	listing, stop := context.WithCancel(ctx)
+	defer warm.end()
 	defer stop()
-	tools, warnings := t.Tools.List(ctx, t.Agent.Tools, func() {
+	tools, warnings := t.Tools.List(listing, t.Agent.Tools, func() {
 		t.Progress(&wire.Progress{Stage: wire.PhaseTool, Fraction: -1, Detail: "connecting to MCP servers"})
 		t.Yield()
-		if t.Warm != nil {
-			warmed = true
-			warm.Go(func() { t.Warm(warming) })
-		}
+		warm.begin(ctx, stop)
 	})
 	t.result.ToolTime += time.Since(began)
-	if warmed && len(warnings) > 0 {
+	if warm.began() && len(warnings) > 0 {
 		began = time.Now()
-		warm.Wait() // while the model loads, which this turn has to wait for, slow servers may come
+		warm.wait() // which this turn has to do anyway; slow servers may come meanwhile
 		t.result.LoadTime += time.Since(began)
-		tools, warnings = t.Tools.List(ctx, t.Agent.Tools, nil)
+		tools, warnings = t.Tools.List(listing, t.Agent.Tools, nil)
 	}
 	t.Progress(nil)
 	t.tools = tools
 	for _, warning := range warnings {
 		t.warn(warning)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return warm.fault()
+}
+
+// warming is the start of the model's server beside something else.
+type warming struct {
+	turn   *turn
+	cancel context.CancelFunc
+	done   chan struct{} // closed when it has ended; nil before it began
+	err    error         // set before that
+}
+
+// begin starts the goroutine, which end waits for. failed is called when the server can't be started.
+func (w *warming) begin(ctx context.Context, failed func()) {
+	if w.turn.Warm == nil {
+		return
+	}
+	ctx, w.cancel = context.WithCancel(ctx)
+	w.done = make(chan struct{})
+	go func() {
+		w.err = w.turn.Warm(ctx)
+		close(w.done)
+		if w.err != nil {
+			failed()
+		}
+	}()
+}
+
+func (w *warming) began() bool { return w.done != nil }
+
+func (w *warming) wait() { <-w.done }
+
+// fault is why the server can't be started, if that is known by now.
+func (w *warming) fault() error {
+	if !w.began() {
+		return nil
+	}
+	select {
+	case <-w.done:
+	default:
+		return nil
+	}
+	var fault *wire.Fault
+	if errors.As(w.err, &fault) {
+		return fault
+	}
+	return nil // whatever it is, the model step meets it too
+}
+
+func (w *warming) end() {
+	if w.began() {
+		w.cancel()
+		<-w.done
 	}
 }
 
@@ -98,7 +150,7 @@ func (t *turn) step(ctx context.Context, step int) (e end, over bool, err error)
 	case err != nil:
 		return end{}, true, err
 	}
-	reading := toolcall.Read(toolcall.Step{Text: plain, Calls: outcome.Calls, Tools: t.tools, Cut: outcome.Finish == "length", Seed: t.TraceID + strconv.Itoa(step)})
+	reading := toolcall.Read(toolcall.Step{Text: plain, Calls: outcome.Calls, Tools: t.tools, Cut: outcome.Finish == "length", Taken: t.callIDs(), Seed: t.TraceID + strconv.Itoa(step)})
 	for _, what := range reading.Repaired {
 		t.Logger.Debug("a tool call was repaired", "step", step, "what", what)
 	}
@@ -160,7 +212,5 @@ func (t *turn) askAgain(step int, problems []string) (e end, over bool) {
 func (t *turn) addStep(ctx context.Context, step wire.TurnStep) {
 	t.record.Steps = append(t.record.Steps, step)
 	t.unsaved = ""
-	if t.stored {
-		t.save(ctx, func(ctx context.Context) error { return t.session.SaveStep(ctx, t.record.ID, &step) })
-	}
+	t.stepStored = t.stored && t.save(ctx, func(ctx context.Context) error { return t.session.SaveStep(ctx, t.record.ID, &step) })
 }

@@ -196,3 +196,24 @@ func TestModelFails(t *testing.T) {
 		w.closed()
 	})
 }
+
+// TestCallIDsOfATurn differ, whatever a server numbers its calls by: a late approval must not be taken for
+// that of a later call.
+func TestCallIDsOfATurn(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.model.script = []said{calling("{}", "call_0 s__echo"), calling("{}", "call_0 s__echo"), {text: "done"}}
+		w.run()
+		ids := map[string]int{}
+		for _, message := range w.model.last().Messages {
+			for _, call := range message.Calls {
+				ids[call.ID]++
+			}
+			if message.Role == wire.RoleTool {
+				ids[message.CallID]++
+			}
+		}
+		if len(ids) != 2 || ids["call_0"] != 2 {
+			t.Errorf("the ids are %v", ids)
+		}
+	})
+}

@@ -105,9 +105,9 @@ func TestResumeAfterCancelAndAgain(t *testing.T) {
 	})
 }
 
-// TestInputBesideAResume is ignored with a warning, unless it is the same.
+// TestInputBesideAResume is ignored with a warning.
 func TestInputBesideAResume(t *testing.T) {
-	for input, warned := range map[string][]string{"": nil, "before": nil, "else": {"the input was ignored"}} {
+	for input, warned := range map[string][]string{"": nil, "before": {"the input was ignored"}, "else": {"the input was ignored"}} {
 		inWorld(t, func(w *world) {
 			w.interrupted(wire.TurnFailed)
 			w.options.Input = input
@@ -203,5 +203,43 @@ func TestCancelWhileWaitingToResume(t *testing.T) {
 		w.sessions.wait = time.Minute
 		w.cancelAt(time.Second)
 		w.happened("park", "run_start mine")
+	})
+}
+
+// TestResumeUnderTheAgentThatBegan: the host need not name it again, and is told when it is another.
+func TestResumeUnderTheAgentThatBegan(t *testing.T) {
+	other := Agent{Name: "tooler", SystemPrompt: "use tools", MaxSteps: 9, Tools: []string{"*"}}
+	for name, c := range map[string]struct {
+		byName func(string) (Agent, bool)
+		system string
+		warned []string
+	}{
+		"not named":   {func(name string) (Agent, bool) { return other, name == "tooler" }, "use tools", nil},
+		"gone":        {func(string) (Agent, bool) { return Agent{}, false }, "be brief", []string{"tooler, which is not configured any more"}},
+		"another one": {nil, "be brief", []string{"was begun by agent tooler; as asked, it goes on under assistant"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.interrupted(wire.TurnRunning)
+				w.sessions.turns["u/s"][0].Agent = "tooler"
+				w.options.SystemPrompt, w.options.ByName = "be brief", c.byName
+				w.model.script = []said{{text: "done"}}
+				w.run()
+				w.warned(c.warned...)
+				if got := w.model.last().Messages[0].Content; got != c.system {
+					t.Errorf("the system prompt is %q", got)
+				}
+			})
+		})
+	}
+}
+
+// TestCallsOfAResumedTurnDelayNobody: they come before the turn's first model step, and may be asked for.
+func TestCallsOfAResumedTurnDelayNobody(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.interrupted(wire.TurnRunning, wire.TurnStep{Calls: []wire.TurnCall{stored("a", "s/slow", false, nil)}})
+		w.model.script = []said{{text: "done"}}
+		w.run()
+		w.inOrder("Resume 1", "yield", "call s/slow", "llm_start 1")
 	})
 }

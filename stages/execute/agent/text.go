@@ -86,6 +86,17 @@ func (t *turn) callID(call *wire.TurnCall) string {
 	return ""
 }
 
+// callIDs are those of the turn so far.
+func (t *turn) callIDs() map[string]bool {
+	ids := map[string]bool{}
+	for i := range t.record.Steps {
+		for c := range t.record.Steps[i].Calls {
+			ids[t.record.Steps[i].Calls[c].ID] = true
+		}
+	}
+	return ids
+}
+
 func (t *turn) offered(name string) bool {
 	return slices.ContainsFunc(t.tools, func(tool wire.Tool) bool { return tool.Name == name })
 }

@@ -48,7 +48,10 @@ type Options struct {
 	// Yield is called before the turn waits for something that others need not wait for. Warm, when
 	// set, starts the model's server in the meantime.
 	Yield func()
-	Warm  func(ctx context.Context)
+	Warm  func(ctx context.Context) error
+	// ByName finds the agent that a resumed turn was begun by, and makes it the turn's; false when there is
+	// none of that name any more. Nil leaves the turn to Agent.
+	ByName func(name string) (Agent, bool)
 	// Park is called before the turn waits for its session, Unpark after that; it may wait, too.
 	Park   func()
 	Unpark func(ctx context.Context) error
@@ -81,9 +84,11 @@ type turn struct {
 	result  *Result
 	session Session
 	stored  bool // the turn has a row in the session
-	record  wire.Turn
-	tools   []wire.Tool
-	prompt  prompt
+	// stepStored says that the last step is in the session with its calls.
+	stepStored bool
+	record     wire.Turn
+	tools      []wire.Tool
+	prompt     prompt
 	// texts are those of the steps so far, escaped.
 	texts [][]byte
 	// unsaved is the plain text of the step that is in no saved step.
@@ -177,10 +182,11 @@ func (t *turn) takeUp(ctx context.Context) bool {
 		t.warn("there was nothing to resume; the input was answered as a new turn")
 		return false
 	}
-	if t.Input != "" && t.Input != last.Input {
+	if t.Input != "" {
 		t.warn("the input was ignored because an interrupted turn was resumed; send it again as a chat without resume")
 	}
-	t.record, t.stored = *last, true
+	t.adopt(last.Agent)
+	t.record, t.stored, t.stepStored = *last, true, true
 	t.record.Response = ""
 	t.result.Steps = len(t.record.Steps)
 	for i := range t.record.Steps {
@@ -190,6 +196,22 @@ func (t *turn) takeUp(ctx context.Context) bool {
 	}
 	t.save(ctx, func(ctx context.Context) error { return t.session.Resume(ctx, last.ID) })
 	return true
+}
+
+// adopt lets a resumed turn go on under the agent that began it, unless the host named another.
+func (t *turn) adopt(name string) {
+	if name == "" || name == t.Agent.Name {
+		return
+	}
+	if t.ByName == nil {
+		t.warn("the resumed turn was begun by agent " + name + "; as asked, it goes on under " + t.Agent.Name)
+		return
+	}
+	if agent, found := t.ByName(name); found {
+		t.Agent = agent
+		return
+	}
+	t.warn("the resumed turn was begun by agent " + name + ", which is not configured any more; it goes on under " + t.Agent.Name)
 }
 
 // end is how the work of a turn ended without an error.
@@ -228,15 +250,24 @@ func (t *turn) warn(text string) {
 	t.result.Warnings = append(t.result.Warnings, text)
 }
 
-// storePatience bounds a write to the session, which must also happen when the turn was cancelled.
-const storePatience = 10 * time.Second
+// storePatience bounds a write to the session. Once the turn was cancelled, which must end soon and be
+// stored all the same, the writes have lastPatience.
+const storePatience, lastPatience = 10 * time.Second, 300 * time.Millisecond
 
-// save writes to the session. What can't be written is told once; the turn goes on.
-func (t *turn) save(ctx context.Context, write func(ctx context.Context) error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storePatience)
+// save writes to the session and reports whether it is stored. What can't be written is told once; the
+// turn goes on.
+func (t *turn) save(ctx context.Context, write func(ctx context.Context) error) bool {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), storePatience)
 	defer cancel()
-	if err := write(ctx); err != nil && !t.storeWarned {
+	stop := context.AfterFunc(ctx, func() {
+		last := time.AfterFunc(lastPatience, cancel)
+		context.AfterFunc(bounded, func() { last.Stop() })
+	})
+	defer stop()
+	err := write(bounded)
+	if err != nil && !t.storeWarned {
 		t.storeWarned = true
 		t.warn("this turn is not stored: " + err.Error())
 	}
+	return err == nil
 }

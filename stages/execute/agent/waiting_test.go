@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -30,10 +32,10 @@ func TestServerStartsWhileToolsConnect(t *testing.T) {
 	for _, takes := range []time.Duration{time.Second, time.Minute} {
 		inWorld(t, func(w *world) {
 			w.tools.connect = 5 * time.Second
-			w.options.Warm = func(ctx context.Context) {
+			w.options.Warm = func(ctx context.Context) error {
 				w.note("warm")
-				_ = pause(ctx, takes)
-				w.note("warmed")
+				defer w.note("warmed")
+				return pause(ctx, takes)
 			}
 			w.model.script = []said{{text: "done"}}
 			w.run()
@@ -71,7 +73,7 @@ func TestToolsMayComeWhileTheModelLoads(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		inWorld(t, func(w *world) {
 			w.tools.connect, w.tools.late, w.tools.warnings = 5*time.Second, late, []string{"the server x is missing"}
-			w.options.Warm = func(ctx context.Context) { _ = pause(ctx, 20*time.Second) }
+			w.options.Warm = func(ctx context.Context) error { return pause(ctx, 20*time.Second) }
 			w.model.script = []said{{text: "done"}}
 			w.run()
 			if w.when("llm_start 0") != 20*time.Second || w.result.ToolTime != 5*time.Second || w.result.LoadTime != 15*time.Second || len(w.model.last().Tools) != len(catalogue) {
@@ -90,12 +92,29 @@ func TestToolsMayComeWhileTheModelLoads(t *testing.T) {
 func TestCancelWhileTheModelLoadsForTools(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.tools.connect, w.tools.warnings = time.Second, []string{"the server x is missing"}
-		w.options.Warm = func(ctx context.Context) { _ = pauseMinute(ctx) }
+		w.options.Warm = pauseMinute
 		w.cancelAt(5 * time.Second)
 		w.closed()
 		w.inOrder("Open", "End cancelled ", "Close")
 		if w.count("llm_start") > 0 || w.told[len(w.told)-1] != nil {
 			t.Errorf("%q, progress %+v", w.journal, w.told)
+		}
+	})
+}
+
+// TestModelThatCannotStartEndsTheTurnAtOnce: neither are the tools waited for any longer, nor is the start
+// tried again.
+func TestModelThatCannotStartEndsTheTurnAtOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.tools.connect, w.tools.warnings = 5*time.Second, []string{"the server x is missing"}
+		w.options.Warm = func(ctx context.Context) error {
+			_ = pause(ctx, time.Second)
+			return fmt.Errorf("wrapped: %w", wire.NewFault(wire.CodeModelMissing, "no such file"))
+		}
+		w.run()
+		var fault *wire.Fault
+		if !errors.As(w.err, &fault) || fault.Code != wire.CodeModelMissing || w.count("llm_start") > 0 || w.when("Close") != time.Second {
+			t.Errorf("%v: %q at %v", w.err, w.journal, w.at)
 		}
 	})
 }

@@ -28,6 +28,9 @@ type Step struct {
 	// Cut says that the token limit ended the answer (finish reason "length"): what is unfinished is then
 	// never completed.
 	Cut bool
+	// Taken are the ids of the turn's earlier calls, which no call of the step gets: a host that answers
+	// late must not be taken to speak of another call.
+	Taken map[string]bool
 	// Seed is mixed into the ids that are made, so that they differ between steps; anything that no
 	// other step of the conversation has.
 	Seed string
@@ -35,7 +38,7 @@ type Step struct {
 
 // Call is one call that can be made.
 type Call struct {
-	// ToolCall has an ID that no other call of the step has, the Function as it was offered (or as the
+	// ToolCall has an ID that no other call of the turn has, the Function as it was offered (or as the
 	// model wrote it when no tool fits), and as Arguments a JSON object in normal form: one line
 	// without blanks between its parts, texts as wire.AppendText writes them, numbers as they were
 	// written, members in their order and each once.
@@ -129,18 +132,20 @@ func (b *builder) add(d draft) {
 // what Mistral's templates ask of ids.
 func (b *builder) takeID(d draft) string {
 	id := d.id
-	if id == "" || len(id) > maxName || !utf8.ValidString(id) || b.ids[id] {
+	if id == "" || len(id) > maxName || !utf8.ValidString(id) || b.taken(id) {
 		if id != "" {
 			b.repair(fixID)
 		}
 		id = makeID(b.step.Seed, d.name, d.args, len(b.ids))
 	}
-	for n := len(b.ids) + 1; b.ids[id]; n++ {
+	for n := len(b.ids) + 1; b.taken(id); n++ {
 		id = makeID(b.step.Seed, d.name, d.args, n+len(b.ids))
 	}
 	b.ids[id] = true
 	return id
 }
+
+func (b *builder) taken(id string) bool { return b.ids[id] || b.step.Taken[id] }
 
 // makeID hashes with 64-bit FNV-1a and writes the hash to base 36.
 func makeID(seed, name, args string, n int) string {
