@@ -8,36 +8,58 @@ import (
 )
 
 // Flags are llama-server's arguments for the plan: its help of the tests' build lists all of them under
-// these names. --fit off keeps the server from changing the plan.
+// these names. --fit off keeps the server from changing the plan. What the binary doesn't know is not
+// among them.
 func (p Plan) Flags() []string {
 	var flags []string
+	for _, flag := range p.all() {
+		if !slices.Contains(p.unknown, flag[0]) {
+			flags = append(flags, flag...)
+		}
+	}
+	return flags
+}
+
+// leftOut are the names of the flags that the binary doesn't know.
+func (p Plan) leftOut() (names []string) {
+	for _, flag := range p.all() {
+		if slices.Contains(p.unknown, flag[0]) {
+			names = append(names, flag[0])
+		}
+	}
+	return names
+}
+
+// all are the plan's flags, each with its value.
+func (p Plan) all() [][]string {
+	var flags [][]string
 	add := func(name string, value int) {
 		if value > 0 {
-			flags = append(flags, name, strconv.Itoa(value))
+			flags = append(flags, []string{name, strconv.Itoa(value)})
 		}
 	}
 	add("-c", p.CtxSize*max(p.Parallel, 1))
 	add("-np", p.Parallel)
 	if p.open {
 		if p.openGPU != "" {
-			flags = append(flags, "-ngl", p.openGPU)
+			flags = append(flags, []string{"-ngl", p.openGPU})
 		}
 		return p.withEmbedding(flags) // the server may fit what is left to it
 	}
-	flags = append(flags, "-ngl", strconv.Itoa(p.GPULayers))
+	flags = append(flags, []string{"-ngl", strconv.Itoa(p.GPULayers)})
 	add("-b", p.BatchSize)
 	add("-ub", p.UBatchSize)
-	flags = append(flags, "-ctk", p.CacheTypeK, "-ctv", p.CacheTypeV, "-cram", strconv.Itoa(p.CacheRAMMiB))
+	flags = append(flags, []string{"-ctk", p.CacheTypeK}, []string{"-ctv", p.CacheTypeV}, []string{"-cram", strconv.Itoa(p.CacheRAMMiB)})
 	if p.windowed {
-		flags = append(flags, "-ctxcp", strconv.Itoa(p.CtxCheckpoints))
+		flags = append(flags, []string{"-ctxcp", strconv.Itoa(p.CtxCheckpoints)})
 	}
-	flags = append(flags, "--fit", "off")
+	flags = append(flags, []string{"--fit", "off"})
 	return p.withEmbedding(flags)
 }
 
-func (p Plan) withEmbedding(flags []string) []string {
+func (p Plan) withEmbedding(flags [][]string) [][]string {
 	if p.embedding {
-		flags = append(flags, "--embedding")
+		flags = append(flags, []string{"--embedding"})
 	}
 	return flags
 }
@@ -53,6 +75,20 @@ func UnknownFlags(help string) (unknown []string) {
 		if !slices.Contains(words, flag) {
 			unknown = append(unknown, flag)
 		}
+	}
+	return unknown
+}
+
+// newFlags are those of used that only builds since the end of 2025 know. A server does without them, though
+// it then takes memory that nobody planned.
+var newFlags = []string{"-cram", "-ctxcp", "--fit"}
+
+// LeftOut returns the flags without which a server with this help is started. A help that doesn't even list
+// -m is none, as that of a wrapper: then it gets the flags that all builds know.
+func LeftOut(help string) (flags []string) {
+	unknown := UnknownFlags(help)
+	if slices.Contains(unknown, "-m") {
+		return newFlags
 	}
 	return unknown
 }

@@ -3,6 +3,7 @@ package planner
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"sluice/internal/wire"
 	"sluice/stages/execute/planner/machine"
@@ -29,6 +30,7 @@ type Plan struct {
 	openGPU   string
 	embedding bool
 	windowed  bool // checkpoints are made
+	unknown   []string
 }
 
 // Result is what the method plan answers; bytes are bytes. It is encoded with encoding/json.
@@ -60,6 +62,8 @@ type Request struct {
 	Args   []string
 	// ShownArgs are Args as they may be shown, with secrets masked. Nil: Args.
 	ShownArgs []string
+	// Unknown are flags that the binary doesn't know (LeftOut): it is started without them.
+	Unknown []string
 	// Held is what a server that would be replaced holds now, in bytes of host memory.
 	Held uint64
 }
@@ -110,6 +114,10 @@ func (p *Planner) PlanFile(ctx context.Context, file *File, r Request) (*Result,
 	d := newDecider(file, hardware, r, args)
 	if err := d.fill(result); err != nil {
 		return nil, err
+	}
+	result.Plan.unknown = r.Unknown
+	if left := result.Plan.leftOut(); len(left) > 0 {
+		result.Warnings = append(result.Warnings, "llama-server doesn't know "+strings.Join(left, ", ")+" and is started without; update llama.cpp, else it may take more memory than planned")
 	}
 	result.Command = command(r, result.Plan)
 	return result, nil

@@ -133,6 +133,39 @@ func TestEmbedding(t *testing.T) {
 	}
 }
 
+// TestUnknownFlagsAreLeftOut with their values, from the command too, and said so.
+func TestUnknownFlagsAreLeftOut(t *testing.T) {
+	path := ggufShape{vocab: 300, embd: 64, layers: 2, heads: 2, headsKV: 2, ff: 128, ctx: 1024}.write(t, "old.gguf")
+	result, err := New(Options{Memory: fixed}).Plan(t.Context(), Request{Path: path, Unknown: LeftOut("")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"-c", "4096", "-np", "4", "-ngl", "0", "-b", "2048", "-ub", "512", "-ctk", "f16", "-ctv", "f16"}
+	if got := result.Plan.Flags(); !slices.Equal(got, want) {
+		t.Errorf("the flags are %q", got)
+	}
+	if !slices.Equal(result.Command, append([]string{"llama-server", "-m", path}, want...)) {
+		t.Errorf("the command is %q", result.Command)
+	}
+	if all := strings.Join(result.Warnings, "\n"); !strings.Contains(all, "doesn't know -cram, --fit") {
+		t.Errorf("warns %q", all)
+	}
+	known := "usage:\n" + strings.Join(used, " X\n") + " X\n"
+	for name, c := range map[string]struct {
+		help string
+		want []string
+	}{
+		"all":         {known, nil},
+		"old":         {strings.ReplaceAll(known, "-ctxcp", "-x"), []string{"-ctxcp"}},
+		"none":        {"", newFlags},
+		"a wrapper's": {"usage: start.sh [MODEL]\n--fit on", newFlags},
+	} {
+		if got := LeftOut(c.help); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // TestServerKnowsTheFlags reads the real server's help.
 func TestServerKnowsTheFlags(t *testing.T) {
 	binary := os.Getenv("LLAMA_SERVER")

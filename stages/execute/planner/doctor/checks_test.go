@@ -68,7 +68,8 @@ const fullHelp = "-m, --model F\n-c, --ctx-size\n-np,\n-ngl,\n-b,\n-ub,\n-ctk,\n
 
 func TestServer(t *testing.T) {
 	want(t, Server(program("\nversion: 7000 (abc)\nbuilt with x\n", fullHelp, nil)), OK, "/bin/llama-server, version: 7000 (abc)")
-	want(t, Server(program("version: 1\n", strings.ReplaceAll(fullHelp, "--fit ", "--old "), nil)), Fail, "doesn't know --fit", "update llama.cpp")
+	want(t, Server(program("version: 1\n", strings.ReplaceAll(fullHelp, "--fit ", "--old "), nil)), Warn, "doesn't know --fit", "update llama.cpp")
+	want(t, Server(program("version: 1\n", "", nil)), Warn, "doesn't know -cram, -ctxcp, --fit, and is started without")
 	want(t, Server(program("error while loading shared libraries: libggml.so\n", "", errors.New("exit status 127"))), Fail, "exit status 127", "libggml.so")
 	want(t, Server(program("", "", fmt.Errorf("x: %w", context.DeadlineExceeded))), Fail, "did not end in time")
 	lost := program("", "", nil)
