@@ -84,7 +84,7 @@ func (p JSONRPC) result(dst []byte, reply wire.Reply) []byte {
 	case *wire.Health:
 		return append(wire.AppendInt(append(dst, `{"ok":true,"activeChats":`...), int64(r.ActiveChats)), '}')
 	case *wire.Stats:
-		return NDJSON{ASCII: p.ASCII}.stats(dst, r)
+		return NDJSON(p).stats(dst, r)
 	case *wire.ChatStarted:
 		return p.started(dst, r)
 	case *wire.CancelDone:

@@ -30,7 +30,7 @@ func (p JSONRPC) user(dst []byte, u *wire.AuthUser) []byte {
 }
 
 func (p JSONRPC) strings(dst []byte, items []string) []byte {
-	return NDJSON{ASCII: p.ASCII}.strings(dst, items)
+	return NDJSON(p).strings(dst, items)
 }
 
 func (p JSONRPC) agentPage(dst []byte, r *wire.AgentPage) []byte {

@@ -7,34 +7,74 @@ import (
 	"sluice/internal/wire"
 )
 
-// answerer works out the answer to a message, beside all others.
-type answerer func(e *Execute, ctx context.Context, params any) (wire.Reply, error)
-
-// asides are the methods that wait for files, keychains and gateways.
-var asides = map[wire.Method]answerer{
-	wire.MethodProfileList:    (*Execute).profileList,
-	wire.MethodProfileSet:     (*Execute).profileSet,
-	wire.MethodProfileUse:     (*Execute).profileUse,
-	wire.MethodLogin:          (*Execute).login,
-	wire.MethodAuthStatus:     (*Execute).authStatus,
-	wire.MethodLogout:         (*Execute).logout,
-	wire.MethodAgentsList:     (*Execute).agentsList,
-	wire.MethodConversations:  (*Execute).conversations,
-	wire.MethodTurns:          (*Execute).turns,
-	wire.MethodSnapshot:       (*Execute).snapshot,
-	wire.MethodToolsStatus:    (*Execute).toolsStatus,
-	wire.MethodToolsList:      (*Execute).toolsList,
-	wire.MethodToolsConfigure: (*Execute).toolsConfigure,
-	wire.MethodToolsRun:       (*Execute).toolsOff,
-	wire.MethodToolsStart:     (*Execute).toolsOff,
-	wire.MethodToolsStop:      (*Execute).toolsStatus,
+// aside is how a message is answered beside all others, by what waits for files, keychains and gateways.
+type aside struct {
+	// profile returns the name of the profile that the message means; nil for one that means none. It is
+	// resolved before anything that was sent later is looked at.
+	profile func(params any) string
+	answer  func(e *Execute, ctx context.Context, profile wire.Profile, params any) (wire.Reply, error)
 }
 
-// changes are the methods that change the user's file: what is sent behind one sees what it did.
-var changes = map[wire.Method]bool{wire.MethodProfileSet: true, wire.MethodProfileUse: true, wire.MethodToolsConfigure: true}
+var asides = map[wire.Method]aside{
+	wire.MethodProfileList:    {nil, (*Execute).profileList},
+	wire.MethodProfileSet:     {nil, (*Execute).profileSet},
+	wire.MethodProfileUse:     {nil, (*Execute).profileUse},
+	wire.MethodLogin:          {func(p any) string { return p.(*wire.LoginParams).Profile }, (*Execute).login},
+	wire.MethodAuthStatus:     {namedProfile, (*Execute).authStatus},
+	wire.MethodLogout:         {namedProfile, (*Execute).logout},
+	wire.MethodAgentsList:     {func(p any) string { return p.(*wire.AgentsParams).Profile }, (*Execute).agentsList},
+	wire.MethodConversations:  {namedProfile, (*Execute).conversations},
+	wire.MethodTurns:          {profileOfHistory, (*Execute).turns},
+	wire.MethodSnapshot:       {profileOfHistory, (*Execute).snapshot},
+	wire.MethodToolsStatus:    {nil, (*Execute).toolsStatus},
+	wire.MethodToolsList:      {nil, (*Execute).toolsList},
+	wire.MethodToolsConfigure: {nil, (*Execute).toolsConfigure},
+	wire.MethodToolsRun:       {nil, (*Execute).toolsOff},
+	wire.MethodToolsStart:     {nil, (*Execute).toolsOff},
+	wire.MethodToolsStop:      {nil, (*Execute).toolsStatus},
+}
 
-// aside answers a message in a goroutine of its own.
-func (e *Execute) aside(r *wire.Request, work answerer) {
+func namedProfile(params any) string     { return params.(*wire.ProfileParams).Profile }
+func profileOfHistory(params any) string { return params.(*wire.HistoryParams).Profile }
+
+// order lets the messages that have to do with the user's file come to it in the order in which they were
+// sent, though each has a goroutine of its own.
+type order struct {
+	before <-chan struct{} // closed when the message before has been there; nil for the first
+	mine   chan struct{}
+	passed bool
+}
+
+// inOrderOfArrival gives a message its place. Only the goroutine that pushes calls it.
+func (e *Execute) inOrderOfArrival() *order {
+	o := &order{before: e.ordered, mine: make(chan struct{})}
+	e.ordered = o.mine
+	return o
+}
+
+// come waits until all messages before have been there. The error is the cause of ctx.
+func (o *order) come(ctx context.Context) error {
+	if o.before == nil {
+		return nil
+	}
+	select {
+	case <-o.before:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// pass lets the next message come. Calling it again is harmless.
+func (o *order) pass() {
+	if !o.passed {
+		o.passed = true
+		close(o.mine)
+	}
+}
+
+// answerAside answers a message in a goroutine of its own.
+func (e *Execute) answerAside(r *wire.Request, how aside) {
 	if !e.queue.hold(r.Size) {
 		e.answer(r, overloaded())
 		return
@@ -44,49 +84,38 @@ func (e *Execute) aside(r *wire.Request, work answerer) {
 		e.answer(r, stopping())
 		return
 	}
-	asked, before := kept(r), e.changed
-	done := func() {}
-	if changes[r.Method] {
-		changed := make(chan struct{})
-		e.changed, done = changed, func() { close(changed) }
-	}
+	asked, place := kept(r), e.inOrderOfArrival()
 	go func() {
 		defer e.running.Done()
 		defer e.queue.drop(asked.Size)
-		reply := e.workOut(&asked, before, work)
-		done()
-		e.answer(&asked, reply)
+		e.answer(&asked, e.workOut(&asked, place, how))
 	}()
 }
 
 // workOut returns the answer to a message, also when working it out panics.
-func (e *Execute) workOut(asked *wire.Request, before <-chan struct{}, work answerer) (reply wire.Reply) {
+func (e *Execute) workOut(asked *wire.Request, place *order, how aside) (reply wire.Reply) {
+	defer place.pass()
 	defer func() {
 		if fault := e.recovered(recover()); fault != nil {
 			reply = fault
 		}
 	}()
-	if err := after(e.ctx, before); err != nil {
+	if err := place.come(e.ctx); err != nil {
 		return e.faultOf(err)
 	}
-	reply, err := work(e, e.ctx, asked.Params)
+	var profile wire.Profile
+	if how.profile != nil {
+		var err error
+		if profile, err = e.options.RPC.Profiles.Resolve(how.profile(asked.Params)); err != nil {
+			return e.faultOf(err)
+		}
+		place.pass()
+	}
+	reply, err := how.answer(e, e.ctx, profile, asked.Params)
 	if err != nil {
 		return e.faultOf(err)
 	}
 	return reply
-}
-
-// after waits for a change that was asked for before; nil is none.
-func after(ctx context.Context, change <-chan struct{}) error {
-	if change == nil {
-		return nil
-	}
-	select {
-	case <-change:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // kept is what of a message outlives its line.

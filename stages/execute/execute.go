@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -87,7 +86,7 @@ type Execute struct {
 
 	// Of JSON-RPC, owned by the goroutine that pushes.
 	initialized bool            // set by a good initialize
-	changed     <-chan struct{} // closed when the newest change of the user's file is done; nil before
+	ordered     <-chan struct{} // the place of the newest message in the order of arrival; nil before
 
 	inlet sync.Once
 	in    chan any      // created by In
@@ -184,25 +183,6 @@ func (e *Execute) serve(r *wire.Request) (more bool) {
 		return false
 	}
 	return true
-}
-
-// recovered turns a panic into the fault of the one request that met it.
-func (e *Execute) recovered(p any) *wire.Fault {
-	if p == nil {
-		return nil
-	}
-	e.options.Logger.Error("ERROR_STACKTRACE", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-	return internal()
-}
-
-// shielded runs what is done beside a request, in a goroutine of its own: a panic in it ends nothing else.
-func (e *Execute) shielded(f func()) {
-	defer func() { e.recovered(recover()) }()
-	f()
-}
-
-func internal() *wire.Fault {
-	return wire.NewFault(wire.CodeInternal, "an internal error ended this request; the log has the details, please report it")
 }
 
 // Stop cancels everything that runs or waits; each ends with its own final frame.

@@ -36,7 +36,7 @@ func (e *Execute) serveRPC(r *wire.Request) (more bool) {
 		}
 		return false
 	default:
-		e.aside(r, asides[r.Method])
+		e.answerAside(r, asides[r.Method])
 	}
 	return true
 }

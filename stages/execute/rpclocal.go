@@ -57,16 +57,16 @@ func (e *Execute) localAgent(wanted string) (*Agent, *wire.Fault) {
 	return &agents[at], nil
 }
 
-func (e *Execute) localConversations(ctx context.Context) ([]wire.Conversation, error) {
+func (e *Execute) localConversations(ctx context.Context) (wire.Reply, error) {
 	list, err := e.options.RPC.Archive.Conversations(ctx, defaultUser)
-	return list, e.unread(ctx, err)
+	return &wire.ConversationList{Items: list}, unread(ctx, err)
 }
 
 // localHistory returns the turns that one agent had in a session.
 func (e *Execute) localHistory(ctx context.Context, p *wire.HistoryParams) (wire.History, error) {
 	turns, err := e.options.RPC.Archive.Turns(ctx, defaultUser, p.InteractionID)
 	if err != nil {
-		return wire.History{}, e.unread(ctx, err)
+		return wire.History{}, unread(ctx, err)
 	}
 	h := wire.History{Running: e.chats.hasSession(p.InteractionID)}
 	for i := range turns {
@@ -83,7 +83,7 @@ func (e *Execute) localHistory(ctx context.Context, p *wire.HistoryParams) (wire
 }
 
 // unread makes an error of the archive, which is meant for people, the answer to a request.
-func (e *Execute) unread(ctx context.Context, err error) error {
+func unread(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}

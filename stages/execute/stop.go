@@ -17,21 +17,24 @@ type stopped struct {
 func (e *Execute) acceptStop(r *wire.Request) {
 	p := r.Params.(*wire.StreamParams)
 	found := e.chats.detach(p)
-	e.aside(r, func(e *Execute, ctx context.Context, _ any) (wire.Reply, error) { return e.stopRun(ctx, p, found) })
+	how := aside{answer: func(e *Execute, ctx context.Context, profile wire.Profile, _ any) (wire.Reply, error) {
+		return e.stopRun(ctx, profile, found)
+	}}
+	if !found.cancelled && found.interaction != "" {
+		how.profile = func(any) string { return p.Profile }
+	}
+	e.answerAside(r, how)
 }
 
-func (e *Execute) stopRun(ctx context.Context, p *wire.StreamParams, found stopped) (wire.Reply, error) {
+// stopRun ends the run. The profile is whose run it is where we have no stream of it.
+func (e *Execute) stopRun(ctx context.Context, profile wire.Profile, found stopped) (wire.Reply, error) {
 	switch {
 	case found.cancelled && found.account == nil: // our own turn, or one that was not sent yet
 		return &wire.StopResult{Cancelled: true, Stopped: true}, nil
-	case !found.cancelled && found.interaction == "":
+	case !found.cancelled && (found.interaction == "" || profile.Local()):
 		return &wire.StopResult{Reason: wire.StopNotRunning}, nil
 	case !found.cancelled:
-		account, err := e.account(p.Profile)
-		if err != nil || account == nil {
-			return &wire.StopResult{Reason: wire.StopNotRunning}, err
-		}
-		found.account = account
+		found.account = e.options.RPC.Accounts.Account(profile)
 	}
 	reason, err := found.account.StopRun(ctx, found.interaction)
 	if err != nil && !found.cancelled {

@@ -13,7 +13,7 @@ import (
 type stream struct {
 	asked  wire.Request // chat/start, without its params
 	params *wire.ChatStartParams
-	before <-chan struct{} // closed when the changes of profiles that were asked for before are done
+	place  *order
 	// run is set by open where a gateway answers.
 	run Run
 
@@ -26,7 +26,7 @@ type stream struct {
 func (e *Execute) acceptStream(r *wire.Request) {
 	p := r.Params.(*wire.ChatStartParams)
 	c := &chat{id: newStreamID(), params: &wire.ChatParams{Input: p.Text}, accepted: time.Now()}
-	c.stream = &stream{asked: kept(r), params: p, before: e.changed}
+	c.stream = &stream{asked: kept(r), params: p, place: e.inOrderOfArrival()}
 	c.stream.asked.Params = nil
 	c.user, c.session = defaultUser, p.InteractionID
 	if c.session == "" {
@@ -36,6 +36,7 @@ func (e *Execute) acceptStream(r *wire.Request) {
 	c.ctx, c.cancel = context.WithCancelCause(e.ctx)
 	if fault := e.admit(c, r.Size); fault != nil {
 		c.cancel(nil)
+		c.stream.place.pass()
 		e.answer(r, fault)
 		return
 	}
@@ -65,13 +66,15 @@ func (t *turn) open() (err error) {
 		}
 	}()
 	c, e := t.chat, t.execute
-	if err := after(c.ctx, c.stream.before); err != nil {
+	defer c.stream.place.pass()
+	if err := c.stream.place.come(c.ctx); err != nil {
 		return err
 	}
 	profile, err := e.options.RPC.Profiles.Resolve(c.stream.params.Profile)
 	if err != nil {
 		return err
 	}
+	c.stream.place.pass()
 	started := &wire.ChatStarted{Stream: c.id, InteractionID: c.session}
 	if profile.Local() {
 		err = t.openLocal(started)
