@@ -124,7 +124,7 @@ func (s *memorySession) Warnings() []string {
 }
 
 // Last implements agent.Session.
-func (s *memorySession) Last(context.Context) (*wire.Turn, error) {
+func (s *memorySession) Last(context.Context, int) (*wire.Turn, error) {
 	turns := s.sessions.turns[s.key]
 	if len(turns) == 0 {
 		return nil, nil

@@ -48,6 +48,8 @@ type ToolResult struct {
 	Status ToolStatus
 	// Text is the whole result, or a message that says what went wrong and what to do.
 	Text string
+	// Bytes is how long the whole result is where Text is only its beginning; 0 where Text is whole.
+	Bytes int
 	// Retryable says that the same call may succeed another time.
 	Retryable bool
 	Took      time.Duration

@@ -35,7 +35,7 @@ type noSession struct{}
 func (noSession) Warnings() []string { return nil }
 
 // Last implements agent.Session.
-func (noSession) Last(context.Context) (*wire.Turn, error) { return nil, nil }
+func (noSession) Last(context.Context, int) (*wire.Turn, error) { return nil, nil }
 
 // History implements agent.Session.
 func (noSession) History(context.Context, int64, int, int) ([]wire.Turn, error) { return nil, nil }

@@ -73,11 +73,12 @@ type Sessions interface {
 type Session interface {
 	// Warnings tells what was found damaged and set aside so far, or why nothing is stored.
 	Warnings() []string
-	// Last returns the session's newest turn whole; nil when there is none.
-	Last(ctx context.Context) (*wire.Turn, error)
+	// Last returns the session's newest turn, its tool results cut at maxResultBytes (0: not at all);
+	// nil when there is none.
+	Last(ctx context.Context, maxResultBytes int) (*wire.Turn, error)
 	// History returns the turns before the turn with the id before (0: all), newest first, whole turns
-	// only, as many as come to at most maxBytes of text when each tool result is cut at
-	// maxResultBytes; the first is returned even if it alone is longer.
+	// only, as many as come to at most maxBytes of text with each tool result cut at maxResultBytes
+	// (0: not at all), which it is; the first is returned even if it alone is longer.
 	History(ctx context.Context, before int64, maxBytes, maxResultBytes int) ([]wire.Turn, error)
 	// Begin stores a new turn with status running and sets its ID.
 	Begin(ctx context.Context, turn *wire.Turn) error

@@ -53,7 +53,7 @@ func (p *prompt) request() *wire.ModelRequest {
 	r.Messages = append(r.Messages, wire.Message{Role: wire.RoleUser, Content: memoryBlock(p.snippets) + t.record.Input})
 	for _, m := range p.own {
 		if m.Role == wire.RoleTool && p.resultBytes > 0 {
-			m.Content = cutResult(m.Content, p.resultBytes)
+			m.Content = cutResult(m.Content, p.resultBytes, 0)
 		}
 		r.Messages = append(r.Messages, m)
 	}
@@ -85,7 +85,7 @@ func (t *turn) stepMessages(step *wire.TurnStep) []wire.Message {
 		messages[0].Calls = append(messages[0].Calls, call.ToolCall)
 		text := "not made"
 		if call.Result != nil {
-			text = cutResult(call.Result.Text, t.ResultBytes)
+			text = cutResult(call.Result.Text, t.ResultBytes, call.Result.Bytes)
 		} else if call.Started {
 			text = "interrupted, outcome unknown"
 		}

@@ -71,7 +71,7 @@ func (s *fakeSession) does(ctx context.Context, name, format string, args ...any
 func (s *fakeSession) Warnings() []string { return s.warnings }
 
 // Last implements Session.
-func (s *fakeSession) Last(ctx context.Context) (*wire.Turn, error) {
+func (s *fakeSession) Last(ctx context.Context, maxResultBytes int) (*wire.Turn, error) {
 	if err := s.does(ctx, "Last", ""); err != nil {
 		return nil, err
 	}
@@ -80,6 +80,7 @@ func (s *fakeSession) Last(ctx context.Context) (*wire.Turn, error) {
 		return nil, nil
 	}
 	last := copied(turns[len(turns)-1])
+	cutResults(&last, maxResultBytes)
 	return &last, nil
 }
 
@@ -96,12 +97,12 @@ func (s *fakeSession) History(_ context.Context, before int64, maxBytes, maxResu
 			continue
 		}
 		one := copied(turn)
+		cutResults(&one, maxResultBytes)
 		maxBytes -= len(one.Input) + len(one.Response)
 		for _, step := range one.Steps {
 			maxBytes -= len(step.Text)
 			for c := range step.Calls {
 				if r := step.Calls[c].Result; r != nil {
-					r.Text = cut(r.Text, maxResultBytes)
 					maxBytes -= len(r.Text)
 				}
 			}
@@ -190,6 +191,17 @@ func copied(turn *wire.Turn) wire.Turn {
 		c.Steps = append(c.Steps, copiedStep(step))
 	}
 	return c
+}
+
+// cutResults cuts a turn's results as a store does.
+func cutResults(turn *wire.Turn, size int) {
+	for _, step := range turn.Steps {
+		for i := range step.Calls {
+			if r := step.Calls[i].Result; r != nil && len(r.Text) > size {
+				r.Bytes, r.Text = len(r.Text), cut(r.Text, size)
+			}
+		}
+	}
 }
 
 func copiedStep(step wire.TurnStep) wire.TurnStep {

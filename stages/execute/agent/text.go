@@ -47,13 +47,18 @@ func cut(text string, size int) string {
 	return text[:size]
 }
 
-// cutResult is what of a tool's result the model gets to see.
-func cutResult(text string, size int) string {
-	if size <= 0 || len(text) <= size {
+// cutResult is what of a tool's result the model gets to see. whole is how long the result is where the
+// text is only its beginning, else 0.
+func cutResult(text string, size, whole int) string {
+	begin := text
+	if size > 0 {
+		begin = cut(text, size)
+	}
+	whole = max(whole, len(text))
+	if len(begin) == whole {
 		return text
 	}
-	begin := cut(text, size)
-	return fmt.Sprintf("%s\n[cut here: these are the first %d of %d bytes; ask for a smaller part if more is needed]", begin, len(begin), len(text))
+	return fmt.Sprintf("%s\n[cut here: these are the first %d of %d bytes; ask for a smaller part if more is needed]", begin, len(begin), whole)
 }
 
 // counted is a number of things, for people.

@@ -173,7 +173,7 @@ func (t *turn) begin(ctx context.Context) {
 
 // takeUp makes the session's last turn this one, if it was interrupted.
 func (t *turn) takeUp(ctx context.Context) bool {
-	last, err := t.session.Last(ctx)
+	last, err := t.session.Last(ctx, t.ResultBytes)
 	if err != nil {
 		t.warn("the session can't be read, so nothing was resumed: " + err.Error())
 		return false

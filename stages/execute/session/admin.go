@@ -63,10 +63,10 @@ func (s *Store) List(ctx context.Context, user string) (list []Summary, err erro
 	return list, told(ctx, err, "the sessions can't be read", s.file())
 }
 
-// Turns returns a session's turns, oldest first, and says of each that can't be read why.
+// Turns returns a session's turns whole, oldest first, and says of each that can't be read why.
 func (s *Store) Turns(ctx context.Context, user, session string) (turns []wire.Turn, damaged map[int64]string, err error) {
 	err = s.read(ctx, func(query rowSource) (err error) {
-		turns, damaged, err = load(ctx, query, span{key{user, session}, 0, math.MaxInt64})
+		turns, damaged, err = load(ctx, query, span{key{user, session}, 0, math.MaxInt64}, 0)
 		return err
 	})
 	return turns, damaged, told(ctx, err, "the session can't be read", s.file())

@@ -98,7 +98,7 @@ func (s *Session) adopt(ctx context.Context, id int64) error {
 	if id <= 0 {
 		return ErrNoTurn
 	}
-	turns, err := s.load(ctx, id, id)
+	turns, err := s.load(ctx, id, id, 0) // whole: it may have to be stored anew
 	if err != nil {
 		return err
 	}

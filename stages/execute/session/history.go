@@ -19,14 +19,15 @@ const (
 	FROM turns WHERE user_id = ? AND session_id = ? AND id < ? ORDER BY id DESC`
 )
 
-// Last returns the session's newest turn whole; nil when there is none.
-func (s *Session) Last(ctx context.Context) (*wire.Turn, error) {
+// Last returns the session's newest turn, its tool results cut at maxResultBytes (0: not at all); nil
+// when there is none.
+func (s *Session) Last(ctx context.Context, maxResultBytes int) (*wire.Turn, error) {
 	for before := int64(math.MaxInt64); ; {
 		id, err := s.newestBefore(ctx, before)
 		if err != nil || id == 0 {
 			return nil, err
 		}
-		turns, err := s.load(ctx, id, id)
+		turns, err := s.load(ctx, id, id, maxResultBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -46,14 +47,15 @@ func (s *Session) newestBefore(ctx context.Context, before int64) (id int64, err
 }
 
 // History returns the turns before the turn with the id before (0: all), newest first, whole turns
-// only, as many as come to at most maxBytes of text when each tool result is counted as cut at
-// maxResultBytes; the first is returned even if it alone is longer. Results come whole.
+// only, as many as come to at most maxBytes of text with each tool result cut at maxResultBytes (0: not
+// at all), which it is; the first is returned even if it alone is longer. Whole results are read one at
+// a time, to check them.
 func (s *Session) History(ctx context.Context, before int64, maxBytes, maxResultBytes int) ([]wire.Turn, error) {
 	oldest, err := s.oldestThatFits(ctx, s.rowOf(before), maxBytes, maxResultBytes)
 	if err != nil || oldest == 0 {
 		return nil, err
 	}
-	turns, err := s.load(ctx, oldest, s.rowOf(before)-1)
+	turns, err := s.load(ctx, oldest, s.rowOf(before)-1, maxResultBytes)
 	slices.Reverse(turns)
 	return turns, err
 }
@@ -73,6 +75,9 @@ func (s *Session) rowOf(turn int64) int64 {
 func (s *Session) oldestThatFits(ctx context.Context, before int64, maxBytes, maxResultBytes int) (oldest int64, err error) {
 	err = s.read(ctx, func(query rowSource) error {
 		oldest = 0
+		if maxResultBytes <= 0 {
+			maxResultBytes = math.MaxInt
+		}
 		room := int64(maxBytes)
 		return eachRowUntil(ctx, query, sizes, func(f *fields) bool {
 			id := f.number()
@@ -92,10 +97,10 @@ func (s *Session) oldestThatFits(ctx context.Context, before int64, maxBytes, ma
 }
 
 // load returns the turns from first to last, oldest first. Damaged ones are set aside, with a warning.
-func (s *Session) load(ctx context.Context, first, last int64) (turns []wire.Turn, err error) {
+func (s *Session) load(ctx context.Context, first, last int64, maxResultBytes int) (turns []wire.Turn, err error) {
 	var damaged map[int64]string
 	err = s.read(ctx, func(query rowSource) (err error) {
-		turns, damaged, err = load(ctx, query, span{s.key, first, last})
+		turns, damaged, err = load(ctx, query, span{s.key, first, last}, maxResultBytes)
 		return err
 	})
 	if err != nil {

@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"sluice/internal/wire"
 )
@@ -26,6 +28,8 @@ const (
 // loader reads whole turns and finds those of which a row can't be read.
 type loader struct {
 	span
+	// most is how much of a tool's result is kept once its sum was checked, in bytes; 0: all.
+	most  int
 	turns map[int64]*wire.Turn
 	order []int64
 	// calls counts the rows of a turn's calls.
@@ -34,9 +38,10 @@ type loader struct {
 	damaged map[int64]string
 }
 
-// load returns the turns of a span, oldest first, without the damaged ones.
-func load(ctx context.Context, query rowSource, s span) ([]wire.Turn, map[int64]string, error) {
-	l := &loader{span: s, turns: map[int64]*wire.Turn{}, calls: map[int64]int{}, damaged: map[int64]string{}}
+// load returns the turns of a span, oldest first, without the damaged ones, with each tool result cut
+// at maxResultBytes (0: not at all).
+func load(ctx context.Context, query rowSource, s span, maxResultBytes int) ([]wire.Turn, map[int64]string, error) {
+	l := &loader{span: s, most: maxResultBytes, turns: map[int64]*wire.Turn{}, calls: map[int64]int{}, damaged: map[int64]string{}}
 	for _, part := range []struct {
 		query string
 		take  func(*fields)
@@ -47,7 +52,7 @@ func load(ctx context.Context, query rowSource, s span) ([]wire.Turn, map[int64]
 	}
 	turns := make([]wire.Turn, 0, len(l.order))
 	for _, id := range l.order {
-		l.checkCalls(l.turns[id])
+		l.checkWhole(l.turns[id])
 		if l.damaged[id] == "" {
 			turns = append(turns, *l.turns[id])
 		}
@@ -132,6 +137,7 @@ func (l *loader) result(f *fields) {
 		f.spoil("a tool's result is damaged")
 	}
 	l.spoil(id, f.bad)
+	l.cut(r)
 	if place := l.place(id, number, index); place != nil {
 		place.Result = r
 	} else {
@@ -156,11 +162,26 @@ func callAt(t *wire.Turn, number, index int) *wire.TurnCall {
 	return nil
 }
 
-// checkCalls notes a call whose row is missing.
-func (l *loader) checkCalls(t *wire.Turn) {
+// cut keeps the beginning of a long result, in memory of its own: the whole text can go.
+func (l *loader) cut(r *wire.ToolResult) {
+	if l.most <= 0 || len(r.Text) <= l.most {
+		return
+	}
+	size := l.most
+	for size > 0 && !utf8.RuneStart(r.Text[size]) {
+		size--
+	}
+	r.Bytes, r.Text = len(r.Text), strings.Clone(r.Text[:size])
+}
+
+// checkWhole notes a step or a call whose row is missing.
+func (l *loader) checkWhole(t *wire.Turn) {
 	calls := 0
 	for i := range t.Steps {
 		calls += len(t.Steps[i].Calls)
+		if t.Steps[i].Number != i {
+			l.spoil(t.ID, "a step is missing")
+		}
 	}
 	if calls != l.calls[t.ID] {
 		l.spoil(t.ID, "a tool call is missing")

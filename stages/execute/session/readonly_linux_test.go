@@ -27,7 +27,7 @@ func childInAFolder(arguments []string) int {
 	if err := s.Begin(ctx, turn); err != nil {
 		return fail(err)
 	}
-	if got, err := s.Last(ctx); err != nil || got == nil {
+	if got, err := s.Last(ctx, 0); err != nil || got == nil {
 		return fail(fmt.Errorf("got %v, %v", got, err))
 	}
 	fmt.Println(strings.Join(s.Warnings(), "\n"))

@@ -19,7 +19,9 @@ var spoilt = map[string]string{
 	"time a text":      "UPDATE turns SET started = 'yesterday' WHERE id = 2",
 	"step cut":         "UPDATE steps SET text = '' WHERE turn_id = 2",
 	"step's calls":     "UPDATE steps SET calls = 1000000000000 WHERE turn_id = 2",
-	"step gone":        "DELETE FROM steps WHERE turn_id = 2",
+	"step gone":        "DELETE FROM steps WHERE turn_id = 2 AND number = 1",
+	"first step gone":  "DELETE FROM steps WHERE turn_id = 2 AND number = 0",
+	"step elsewhere":   "UPDATE steps SET number = 7 WHERE turn_id = 2 AND number = 0",
 	"call changed":     "UPDATE calls SET arguments = '{' WHERE turn_id = 2",
 	"call gone":        "DELETE FROM calls WHERE turn_id = 2",
 	"call started":     "UPDATE calls SET started = 7 WHERE turn_id = 2",
@@ -38,8 +40,9 @@ func TestADamagedRowIsSetAside(t *testing.T) {
 			for _, input := range []string{"1", "2", "3"} {
 				turn := newTurn(input)
 				must(t, s.Begin(ctx, turn))
-				must(t, s.SaveStep(ctx, turn.ID, &wire.TurnStep{Text: "text", Calls: []wire.TurnCall{{Tool: "a/b"}}}))
-				must(t, s.EndCall(ctx, turn.ID, 0, 0, &wire.ToolResult{Status: wire.ToolOK, Text: "result"}))
+				must(t, s.SaveStep(ctx, turn.ID, &wire.TurnStep{Text: "not a call"}))
+				must(t, s.SaveStep(ctx, turn.ID, &wire.TurnStep{Number: 1, Text: "text", Calls: []wire.TurnCall{{Tool: "a/b"}}}))
+				must(t, s.EndCall(ctx, turn.ID, 1, 0, &wire.ToolResult{Status: wire.ToolOK, Text: "result"}))
 				must(t, s.End(ctx, turn.ID, wire.TurnDone, "response"))
 			}
 			must(t, store.do(ctx, func(b *base) error { return b.script(damage) }))

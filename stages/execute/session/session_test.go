@@ -84,7 +84,7 @@ func history(t testing.TB, s *Session) []wire.Turn {
 
 func last(t testing.TB, s *Session) *wire.Turn {
 	t.Helper()
-	turn, err := s.Last(context.Background())
+	turn, err := s.Last(context.Background(), 0)
 	must(t, err)
 	return turn
 }
