@@ -21,7 +21,8 @@ type Start func(in io.Reader, out io.Writer) (wait func() error)
 // bubble of its own. A file is a list of steps, a line each; blank lines and # comments are skipped:
 //
 //	> TEXT     the host sends TEXT and a newline
-//	< JSON     the next line of the engine is JSON; "*" stands for any value
+//	< JSON     the next line of the engine is JSON; "*" stands for any value, "$x" for one that is then
+//	           called so: it must come again where "$x" does, and the host sends it in place of "$x"
 //	sleep 2s   two seconds pass, and everything that they set off has happened
 //	quiet      the engine does what it can and has sent no line that wasn't expected
 //	pause      the host stops reading, after the write that it waits for; resume lets it go on
@@ -75,11 +76,12 @@ type player struct {
 	// taken is how many bytes of out were expected so far; ended is set by exit.
 	taken int
 	ended bool
+	names matcher
 }
 
 func newPlayer(start Start) *player {
 	source, target := io.Pipe()
-	p := &player{in: NewFeed(), out: NewReader(source, Pace{})}
+	p := &player{in: NewFeed(), out: NewReader(source, Pace{}), names: matcher{}}
 	p.wait = start(p.in, target)
 	return p
 }
@@ -113,7 +115,7 @@ func (p *player) step(line string) error {
 	verb, rest, _ := strings.Cut(line, " ")
 	switch verb {
 	case ">":
-		_, err := io.WriteString(p.in, rest+"\n")
+		_, err := io.WriteString(p.in, p.names.insert(rest)+"\n")
 		return err
 	case "<":
 		return p.expect([]byte(rest))
@@ -163,7 +165,7 @@ func (p *player) expect(want []byte) error {
 		return fmt.Errorf("no line came: %w", err)
 	}
 	p.taken += len(line) + 1
-	if err := Match(want, line); err != nil {
+	if err := p.names.match(want, line); err != nil {
 		return fmt.Errorf("%w\n got %s", err, line)
 	}
 	return nil

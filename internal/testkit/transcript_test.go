@@ -50,6 +50,14 @@ sleep 1ms
 close
 exit
 
+-- names --
+> one
+< {"n":"$number","said":"$what"}
+> {"a":"$what","b":"$nobody","c":"$number"}
+< {"n":2,"said":"{\"a\":\"one\",\"b\":\"$nobody\",\"c\":\"$number\"}"}
+> one
+< {"n":3,"said":"$what"}
+
 -- lines are kept until they are expected --
 > 1
 > 2
@@ -82,8 +90,8 @@ func TestRunTranscript(t *testing.T) {
 		started++
 		return parrot(in, out)
 	})
-	if started != 4 {
-		t.Errorf("%d engines were started for 4 scripts", started)
+	if started != 5 {
+		t.Errorf("%d engines were started for 5 scripts", started)
 	}
 }
 
@@ -100,7 +108,8 @@ func TestTranscriptFaults(t *testing.T) {
 		"close\n> a\n":                        "2: > a: io: read/write on closed pipe",
 		"sleep long\n":                        "1: sleep long: time: invalid duration",
 		"pause\n> a\n> b\n< \"*\"\n< \"*\"\n": `5: < "*": no line came`,
-		"dance\n":                             "1: dance: there is no such step",
+		"> a\n< {\"n\":\"*\",\"said\":\"$x\"}\n> b\n< {\"n\":2,\"said\":\"$x\"}\n": `4: < {"n":2,"said":"$x"}: $.said is "b"; want "a"`,
+		"dance\n": "1: dance: there is no such step",
 		"> a\npause\n< {\"n\":1,\"said\":\"b\"}\n": `3: < {"n":1,"said":"b"}: $.said is "a"`,
 	} {
 		synctest.Test(t, func(t *testing.T) {
