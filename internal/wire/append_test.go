@@ -26,7 +26,7 @@ func checkAppendString(t *testing.T, text string) {
 	want := wellFormed(text)
 	for _, ascii := range []bool{false, true} {
 		got := AppendString([]byte("x"), text, ascii)[1:]
-		if fault := unsafe(got, ascii); fault != "" {
+		if fault := unescaped(got, ascii); fault != "" {
 			t.Errorf("%q, ascii %v: %s in %s", text, ascii, fault, got)
 		}
 		if decoded := decoded(t, got); decoded != want {

@@ -47,7 +47,7 @@ func FuzzAppendID(f *testing.F) {
 			if !sameJSON(t, id, string(got)) {
 				t.Errorf("%q, ascii %v: got %q, another value", id, ascii, got)
 			}
-			if unsafe([]byte(id), ascii) == "" && string(got) != id {
+			if unescaped([]byte(id), ascii) == "" && string(got) != id {
 				t.Errorf("%q, ascii %v: got %q, other bytes", id, ascii, got)
 			}
 		}

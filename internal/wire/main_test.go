@@ -18,8 +18,8 @@ var texts = []string{
 	"\xc0\xaf overlong", strings.Repeat("long ", 100) + "\n",
 }
 
-// unsafe returns what of an escaped text may not stand in a line of ours.
-func unsafe(escaped []byte, ascii bool) string {
+// unescaped returns what of an escaped text may not stand in a line of ours.
+func unescaped(escaped []byte, ascii bool) string {
 	if !utf8.Valid(escaped) {
 		return "invalid UTF-8"
 	}

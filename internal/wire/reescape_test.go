@@ -66,7 +66,7 @@ func checkReescape(t *testing.T, raw []byte) {
 		if len(rest) != 0 {
 			t.Errorf("%q: %q is left of a final piece", raw, rest)
 		}
-		if fault := unsafe(whole, ascii); fault != "" {
+		if fault := unescaped(whole, ascii); fault != "" {
 			t.Errorf("%q, ascii %v: %s in %q", raw, ascii, fault, whole)
 		}
 		text := decoded(t, []byte(`"`+string(whole)+`"`))
