@@ -16,7 +16,7 @@ import (
 func ask(t *testing.T, environ []string, args ...string) (a answer) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append([]string{childVariable + "=1", "PATH=" + os.Getenv("PATH")}, environ...)
+	cmd.Env = append([]string{childVariable + "=1", "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}, environ...)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v: %v", args, err)

@@ -31,7 +31,7 @@ const (
 
 func (w *world) child(args ...string) (*exec.Cmd, *bytes.Buffer) {
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), childVariable+"="+w.dir)
+	cmd.Env = append(os.Environ(), childVariable+"="+w.dir, "GORACE=atexit_sleep_ms=0")
 	complaint := new(bytes.Buffer)
 	cmd.Stderr = complaint
 	if err := cmd.Start(); err != nil {
