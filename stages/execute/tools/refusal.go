@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -57,22 +58,47 @@ func refuses(request *http.Request, response *http.Response) *refusal {
 	}
 	text, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
 	_ = response.Body.Close()
-	// 404 by the protocol; servers made after the TypeScript SDK's examples answer 400.
-	gone := response.StatusCode == http.StatusNotFound || response.StatusCode == http.StatusBadRequest
-	refused.unknownSession = gone && request.Header.Get(sessionHeader) != ""
-	if refused.detail = errorIn(text); refused.detail != "" && !refused.unknownSession {
-		response.Body = io.NopCloser(bytes.NewReader(text))
-		return nil
+	answered := errorIn(text)
+	refused.unknownSession = unknownSession(request.Header.Get(sessionHeader), response.StatusCode, answered)
+	if answered == nil {
+		return refused
 	}
-	return refused
+	refused.detail = excerpt(cmp.Or(answered.Message, "no reason given"))
+	if refused.unknownSession {
+		return refused
+	}
+	response.Body = io.NopCloser(bytes.NewReader(text))
+	return nil
 }
 
-// errorIn returns the message of a JSON-RPC error; empty when the text is none.
-func errorIn(text []byte) string {
+// unknownSession reports whether an HTTP status, with a JSON-RPC error or nil, says that the server
+// doesn't know the session of the request, which may be empty. The status is 404 by the protocol, but
+// servers made after the TypeScript SDK's examples answer 400, which others use for what is wrong with
+// a call: of that only an error that names the session tells of it.
+func unknownSession(session string, status int, answered *jsonrpc.Error) bool {
+	if session == "" || status != http.StatusNotFound && status != http.StatusBadRequest {
+		return false
+	}
+	if answered == nil || strings.Contains(answered.Message, session) {
+		return true
+	}
+	switch answered.Code {
+	case jsonrpc.CodeMethodNotFound, jsonrpc.CodeInvalidParams, jsonrpc.CodeInternalError:
+		return false // it is about the call
+	}
+	return status == http.StatusNotFound || strings.Contains(strings.ToLower(answered.Message), "session")
+}
+
+// errorIn returns a JSON-RPC error; nil when the text is none.
+func errorIn(text []byte) *jsonrpc.Error {
 	message, err := jsonrpc.DecodeMessage(text)
 	response, ok := message.(*jsonrpc.Response)
 	if err != nil || !ok || response.Error == nil {
-		return ""
+		return nil
 	}
-	return excerpt(cmp.Or(response.Error.Error(), "no reason given"))
+	var answered *jsonrpc.Error
+	if !errors.As(response.Error, &answered) {
+		return nil
+	}
+	return answered
 }
