@@ -83,11 +83,11 @@ func TestCallNoiseAndBatches(t *testing.T) {
 }
 
 func TestCallLarge(t *testing.T) {
-	w := newWorld(t, Options{Servers: scripted("x: large")})
-	if text := w.want(wire.ToolOK, "x/large", "{}"); len(text) != 50<<20 {
+	w := newWorld(t, Options{MaxMessage: testMessage, Servers: scripted("x: large")})
+	if text := w.want(wire.ToolOK, "x/large", "{}"); len(text) != testMessage*3/4 {
 		t.Errorf("got %d bytes", len(text))
 	}
-	wantIn(t, w.want(wire.ToolError, "x/endless", "{}"), "more than 64 MiB")
+	wantIn(t, w.want(wire.ToolError, "x/endless", "{}"), "more than 1 MiB")
 	w.want(wire.ToolOK, "x/echo", `{"text":"the next life"}`)
 }
 
@@ -125,7 +125,7 @@ func TestCallGivesUp(t *testing.T) {
 func TestCallOfTheDeaf(t *testing.T) {
 	w := newWorld(t, Options{Servers: scripted("x: deaf")})
 	w.want(wire.ToolOK, "x/deaf", "{}")
-	large := `{"text":"` + strings.Repeat("x", 1<<20) + `"}`
+	large := `{"text":"` + strings.Repeat("x", 256<<10) + `"}` // more than a pipe holds
 	for range 3 {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(10*time.Millisecond, cancel)

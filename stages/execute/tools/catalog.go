@@ -2,61 +2,20 @@ package tools
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"sluice/internal/wire"
 )
 
-const (
-	// maxTools is how many tools one server may have.
-	maxTools = 50_000
-	// maxName is how long a tool's own name may be in bytes.
-	maxName = 256
-	// maxDescription is how much of a description is kept in bytes.
-	maxDescription = 16 << 10
-)
-
-// listTools gets the whole list of tools, page by page. A server that says it has no tools isn't asked.
-func listTools(ctx context.Context, session *mcp.ClientSession, log *slog.Logger) ([]*mcp.Tool, error) {
-	if has := session.InitializeResult().Capabilities; has == nil || has.Tools == nil {
-		return nil, nil
-	}
-	var all []*mcp.Tool
-	seen := map[string]bool{}
-	for cursor := ""; ; {
-		page, err := session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page.Tools...)
-		cursor = page.NextCursor
-		switch {
-		case cursor == "":
-			return all, nil
-		case seen[cursor]:
-			log.Warn("MCP server repeats the pages of its tools; those told so far are used", "tools", len(all))
-			return all, nil
-		case len(all) >= maxTools || len(seen) >= maxTools:
-			log.Warn("MCP server has too many tools; the others are left out", "limit", maxTools)
-			return all[:min(len(all), maxTools)], nil
-		}
-		seen[cursor] = true
-	}
-}
-
 // catalog is a server's tools at one time. It doesn't change.
 type catalog struct {
-	tools  []wire.Tool // sorted by name
-	byName map[string]*entry
+	tools   []wire.Tool // sorted by name
+	byName  map[string]*entry
+	warning string // says that there are more tools, and why they are missing; else empty
 }
 
 // entry is one tool. The name is the server's own.
@@ -65,35 +24,8 @@ type entry struct {
 	schema *schema
 }
 
-// newCatalog makes a catalog of what a server listed. What can't be used is left out or replaced, and
-// logged.
-func newCatalog(server string, listed []*mcp.Tool, log *slog.Logger) *catalog {
-	c := &catalog{byName: make(map[string]*entry, len(listed))}
-	for _, tool := range listed {
-		name := server + "/" + tool.Name
-		if !usableName(tool.Name) {
-			log.Warn("a tool is left out: its name is empty, too long or unprintable", "name", excerpt(tool.Name))
-			continue
-		}
-		if c.byName[name] != nil {
-			log.Warn("a tool is left out: the server has another of this name", "tool", name)
-			continue
-		}
-		text, fault := schemaText(tool.InputSchema)
-		if fault != nil {
-			log.Warn("a tool's schema is replaced by one that allows everything", "tool", name, "reason", fault.Error())
-		}
-		c.byName[name] = &entry{own: tool.Name, schema: &schema{text: text}}
-		c.tools = append(c.tools, wire.Tool{
-			Name:        name,
-			Function:    functionName(server, tool.Name, ""),
-			Description: cut(strings.ToValidUTF8(tool.Description, "\uFFFD"), maxDescription),
-			Schema:      text,
-		})
-	}
-	slices.SortFunc(c.tools, func(a, b wire.Tool) int { return strings.Compare(a.Name, b.Name) })
-	return c
-}
+// maxName is how long a tool's own name may be in bytes.
+const maxName = 256
 
 func usableName(name string) bool {
 	return name != "" && len(name) <= maxName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)

@@ -82,7 +82,7 @@ func (l *life) start(protocol string) error {
 // transport spawns the server or prepares to reach it.
 func (l *life) transport() (mcp.Transport, error) {
 	if l.s.o.URL != "" {
-		l.remote = newRemote(l.s.o)
+		l.remote = newRemote(l.s.o, l.s.m.o.MaxMessage)
 		return l.remote, nil
 	}
 	process, err := l.s.m.o.Spawn(l.s.name, l.s.o)
@@ -90,7 +90,7 @@ func (l *life) transport() (mcp.Transport, error) {
 		return nil, err
 	}
 	l.process = process
-	l.pipes = newPipes(process.Stdin(), process.Stdout(), maxMessage, l.noise)
+	l.pipes = newPipes(process.Stdin(), process.Stdout(), l.s.m.o.MaxMessage, l.noise)
 	return l.pipes, nil
 }
 
@@ -147,11 +147,11 @@ func (l *life) isLost() bool {
 
 // refresh gets the list of tools.
 func (l *life) refresh(ctx context.Context) error {
-	listed, err := listTools(ctx, l.session, l.s.log)
-	if err != nil {
+	made := newGathering(l.s.name, l.s.m.o.MaxMessage, l.s.log)
+	if err := made.ask(ctx, l.session); err != nil {
 		return err
 	}
-	l.catalog.Store(newCatalog(l.s.name, listed, l.s.log))
+	l.catalog.Store(made.done())
 	return nil
 }
 

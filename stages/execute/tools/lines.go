@@ -14,7 +14,15 @@ import (
 type tooLong int
 
 func (limit tooLong) Error() string {
-	return fmt.Sprintf("it sent a message of more than %d MiB, which is the limit; ask its tool for less at once", int(limit)>>20)
+	return "it sent a message of more than " + size(int(limit)) + ", which is the limit; ask its tool for less at once"
+}
+
+// size tells a number of bytes to people.
+func size(bytes int) string {
+	if bytes < 1<<20 {
+		return fmt.Sprintf("%d KiB", bytes>>10)
+	}
+	return fmt.Sprintf("%d MiB", bytes>>20)
 }
 
 // readLine returns the next line without its end, in memory of its own where it is long. A line longer
@@ -30,12 +38,23 @@ func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 		case err == nil && long == nil:
 			return piece[:len(piece)-1], nil
 		case err == nil:
-			return append(long, piece[:len(piece)-1]...), nil
+			return appendDoubling(long, piece[:len(piece)-1], limit), nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
 		}
-		long = append(long, piece...)
+		long = appendDoubling(long, piece, limit)
 	}
+}
+
+// appendDoubling appends, at twice the room where there is none left, but not for much more than limit
+// bytes: the runtime adds a quarter at a time, which for a long line makes twice the garbage.
+func appendDoubling(long, piece []byte, limit int) []byte {
+	if need := len(long) + len(piece); need > cap(long) {
+		room := make([]byte, len(long), max(need, min(2*cap(long), limit)))
+		copy(room, long)
+		long = room
+	}
+	return append(long, piece...)
 }
 
 // parse returns the messages of a line: one, or those of a batch, which protocol 2025-03-26 allows. Of

@@ -71,7 +71,7 @@ func TestPipesUnread(t *testing.T) {
 	stdout, ours := io.Pipe()
 	p := newPipes(stdin, stdout, 1<<20, func(string) {})
 	id, _ := jsonrpc.MakeID("x")
-	message := &jsonrpc.Request{ID: id, Method: strings.Repeat("m", 20<<20)}
+	message := &jsonrpc.Request{ID: id, Method: strings.Repeat("m", 300<<10)}
 	var marks []*mark
 	var err error
 	for range 4 {

@@ -25,7 +25,7 @@ type listing struct {
 // set and unique among them; nobody may change the slice. The first call connects to the servers that
 // the globs may name, side by side; the caller waits for those that are being connected, a few seconds
 // at most, and waiting (may be nil) is called once before that, only when it does. Each warning names a
-// server whose tools are missing and what to do, or a glob that names nothing.
+// server whose tools, or some of them, are missing and what to do, or a glob that names nothing.
 func (m *Manager) List(ctx context.Context, globs []string, waiting func()) ([]wire.Tool, []string) {
 	key := strings.Join(globs, "\x00")
 	generation := m.generation.Load()
@@ -184,13 +184,14 @@ func (s *server) now() *life {
 	return s.life
 }
 
-// tools returns the tools of a ready server, or a warning that says why there are none.
+// tools returns the tools of a ready server, and a warning that says why there are none, or not all.
 func (s *server) tools() ([]wire.Tool, string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.life != nil:
-		return s.life.catalog.Load().tools, ""
+		catalog := s.life.catalog.Load()
+		return catalog.tools, catalog.warning
 	case s.attempt != nil:
 		return nil, fmt.Sprintf("MCP server %q is still starting; its tools come with the next chat", s.name)
 	}

@@ -160,15 +160,6 @@ func TestListFollowsChanges(t *testing.T) {
 	}
 }
 
-func TestListManyPages(t *testing.T) {
-	w := newWorld(t, Options{Servers: scripted("x: many", "y: same page", "z: no tools")})
-	names := w.names()
-	if len(names) != 10_003 || names[9_999] != "x/tool09999" {
-		t.Errorf("%d tools", len(names))
-	}
-	wantIn(t, w.log.String(), "repeats the pages")
-}
-
 func TestListTakesWhatCanBeUsed(t *testing.T) {
 	w := newWorld(t, Options{Servers: scripted("x: absurd")})
 	schemas := map[string]string{}

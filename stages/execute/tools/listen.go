@@ -35,7 +35,7 @@ func (b *lateBody) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		b.body = response.Body
-		if response.StatusCode != http.StatusOK || limitOf(response) >= 0 {
+		if response.StatusCode != http.StatusOK || !isStream(response) {
 			_ = response.Body.Close()
 			<-b.request.Context().Done()
 			return 0, b.request.Context().Err()

@@ -8,10 +8,9 @@ import (
 
 const (
 	// defaultPatience is how long List waits for servers that are being connected.
-	defaultPatience = 5 * time.Second
-	defaultTimeout  = time.Minute
-	// maxMessage is the longest message of a server in bytes; more ends the server's life.
-	maxMessage = 64 << 20
+	defaultPatience   = 5 * time.Second
+	defaultTimeout    = time.Minute
+	defaultMaxMessage = 64 << 20
 )
 
 // Options configures a Manager. Match is needed, Spawn where a server has a command.
@@ -26,6 +25,10 @@ type Options struct {
 	Version string
 	// Patience is how long List waits for servers that are being connected; 0 is 5 s.
 	Patience time.Duration
+	// MaxMessage is the longest message of a server in bytes, and how many of its tools' list are read;
+	// 0 is 64 MiB. A longer message ends the server's life; so much of messages may wait for a server
+	// that doesn't read.
+	MaxMessage int
 	// Logger gets the servers' log messages and what was wrong with their tools. Nil discards.
 	Logger *slog.Logger
 }
@@ -69,6 +72,9 @@ type Process interface {
 func (o *Options) defaults() {
 	if o.Patience == 0 {
 		o.Patience = defaultPatience
+	}
+	if o.MaxMessage == 0 {
+		o.MaxMessage = defaultMaxMessage
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -11,9 +11,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxUnread is how many bytes may wait for a server that doesn't read its input.
-const maxUnread = 64 << 20
-
 var (
 	errUnread = errors.New("it doesn't read its input")
 	errClosed = errors.New("the connection is closed")
@@ -26,7 +23,7 @@ var (
 type pipes struct {
 	stdin  io.WriteCloser
 	stdout io.ReadCloser
-	limit  int
+	limit  int // of a line that comes, and of all that wait to be written, in bytes
 	noise  func(line string)
 
 	incoming chan jsonrpc.Message // closed by the reader
@@ -91,7 +88,7 @@ func (p *pipes) Write(ctx context.Context, message jsonrpc.Message) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.queued+len(line) > maxUnread {
+	if p.queued+len(line) > p.limit {
 		return errUnread
 	}
 	p.queued += len(line)

@@ -23,6 +23,7 @@ const deleteLimit = time.Second
 type remote struct {
 	endpoint *url.URL
 	headers  map[string]string
+	limit    int // of a message, in bytes
 	base     *http.Transport
 	ctx      context.Context // ends with the life
 	cancel   context.CancelFunc
@@ -31,8 +32,8 @@ type remote struct {
 	conn mcp.Connection // set by Connect
 }
 
-func newRemote(o Server) *remote {
-	r := &remote{headers: o.Headers, base: http.DefaultTransport.(*http.Transport).Clone()}
+func newRemote(o Server, limit int) *remote {
+	r := &remote{headers: o.Headers, limit: limit, base: http.DefaultTransport.(*http.Transport).Clone()}
 	r.endpoint, _ = url.Parse(o.URL) // one that can't be parsed fails in the SDK's request
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
@@ -46,7 +47,7 @@ func (r *remote) Connect(ctx context.Context) (mcp.Connection, error) {
 	sdk := &mcp.StreamableClientTransport{
 		Endpoint:     r.endpoint.String(),
 		HTTPClient:   &http.Client{Transport: r, CheckRedirect: checkRedirect},
-		MaxEventSize: maxMessage,
+		MaxEventSize: r.limit,
 	}
 	conn, err := sdk.Connect(ctx)
 	r.mu.Lock()
@@ -122,7 +123,7 @@ func (r *remote) RoundTrip(request *http.Request) (*http.Response, error) {
 		done()
 		return nil, err
 	}
-	response.Body = &body{ReadCloser: response.Body, left: limitOf(response), done: done}
+	response.Body = r.bounded(response, done)
 	return response, nil
 }
 
@@ -161,19 +162,25 @@ func (r *remote) send(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// limitOf is how many bytes of a body may be read: a stream's events are bounded by the SDK one by one.
-func limitOf(response *http.Response) int64 {
-	if strings.HasPrefix(strings.ToLower(response.Header.Get("Content-Type")), "text/event-stream") {
-		return -1
+// isStream reports whether an answer is a stream of events.
+func isStream(response *http.Response) bool {
+	return strings.HasPrefix(strings.ToLower(response.Header.Get("Content-Type")), "text/event-stream")
+}
+
+// bounded is the body of an answer: of a stream the SDK bounds the events one by one.
+func (r *remote) bounded(response *http.Response, done func()) *body {
+	b := &body{ReadCloser: response.Body, limit: r.limit, left: r.limit, done: done}
+	if isStream(response) {
+		b.left = -1
 	}
-	return maxMessage
+	return b
 }
 
 // body is a bounded body. left is how many bytes may still be read; negative is any number.
 type body struct {
 	io.ReadCloser
-	left int64
-	done func() // called by Close
+	limit, left int
+	done        func() // called by Close
 }
 
 // Read implements io.Reader.
@@ -182,9 +189,9 @@ func (b *body) Read(p []byte) (int, error) {
 		return b.ReadCloser.Read(p)
 	}
 	n, err := b.ReadCloser.Read(p)
-	if b.left -= int64(n); b.left < 0 {
+	if b.left -= n; b.left < 0 {
 		b.left = 0
-		return 0, tooLong(maxMessage)
+		return 0, tooLong(b.limit)
 	}
 	return n, err
 }

@@ -50,7 +50,7 @@ func streamable(s *mcp.Server) http.Handler {
 
 // remoteWorld has one remote server, x.
 func remoteWorld(t *testing.T, url string) *world {
-	return newWorld(t, Options{Patience: time.Minute, Servers: map[string]Server{"x": {
+	return newWorld(t, Options{Patience: time.Minute, MaxMessage: testMessage, Servers: map[string]Server{"x": {
 		URL: url, Headers: map[string]string{"Authorization": "Bearer hunter2hunter2"}, Timeout: time.Minute,
 		Clean: strings.NewReplacer("hunter2hunter2", "[redacted]").Replace,
 	}}})
@@ -141,12 +141,12 @@ func TestRemoteFaults(t *testing.T) {
 		}, []string{"redirects to http"}},
 		"endless": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
-			for piece := strings.Repeat("x", 1<<20); ; {
+			for piece := strings.Repeat("x", testMessage/8); ; {
 				if _, err := io.WriteString(w, piece); err != nil {
 					return
 				}
 			}
-		}, []string{"more than 64 MiB"}},
+		}, []string{"more than 1 MiB"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := remoteWorld(t, serve(t, c.handler).URL+"/?key=hunter2hunter2")

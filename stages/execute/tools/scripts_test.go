@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// testMessage is the longest message in bytes in tests of that limit.
+const testMessage = 1 << 20
+
 // block does nothing any more. An empty select would be a deadlock, which ends the program.
 func block() int {
 	for {
@@ -52,12 +55,12 @@ var scripts = map[string]func(*script){
 	},
 	"large": func(s *script) {
 		s.offer("large", `{}`, func(c call) int {
-			s.result(c.id, `{"content":[{"type":"text","text":"`+strings.Repeat("x", 50<<20)+`"}]}`)
+			s.result(c.id, `{"content":[{"type":"text","text":"`+strings.Repeat("x", testMessage*3/4)+`"}]}`)
 			return alive
 		})
 		s.offer("endless", `{}`, func(call) int {
-			piece := strings.Repeat("x", 1<<20)
-			for range maxMessage>>20 + 8 {
+			piece := strings.Repeat("x", testMessage/8)
+			for range 12 {
 				if _, err := fmt.Fprint(s.out, piece); err != nil {
 					return 1
 				}
@@ -97,6 +100,24 @@ var scripts = map[string]func(*script){
 			}
 			return `{"tools":[` + strings.Join(tools, ",") + `]` + next + `}`
 		}
+	},
+	"wide": func(s *script) { // 40 pages of one tool, whose description takes half of a message
+		s.page = func(cursor string) string {
+			var n int
+			_, _ = fmt.Sscan(cursor, &n)
+			next := ""
+			if n < 39 {
+				next = fmt.Sprintf(`,"nextCursor":"%d"`, n+1)
+			}
+			return fmt.Sprintf(`{"tools":[{"name":"tool%02d","description":%q,"inputSchema":{"type":"object"}}]%s}`, n, strings.Repeat("d", testMessage/2-500), next)
+		}
+	},
+	"long": func(s *script) { // as many tools as fit into a message, all of whose description counts
+		var tools []string
+		for n := range testMessage / 10_200 {
+			tools = append(tools, fmt.Sprintf(`{"name":"tool%03d","description":%q,"inputSchema":{"type":"object"}}`, n, strings.Repeat("d", 10_000)))
+		}
+		s.page = func(string) string { return `{"tools":[` + strings.Join(tools, ",") + `]}` }
 	},
 	"same page": func(s *script) {
 		s.page = func(string) string { return `{"tools":[` + strings.Join(s.tools, ",") + `],"nextCursor":"same"}` }
