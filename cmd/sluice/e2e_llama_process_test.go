@@ -107,7 +107,7 @@ func TestRealShutdownWhileTheServerStarts(t *testing.T) {
 			t.Parallel()
 			r := newReal(t)
 			write(t, r.path("busy"), "while sleep 1; do :; done\n")
-			r.script("#!/bin/sh\necho $$ >> DIR/pids\nsh DIR/busy\n")
+			r.script("#!/bin/sh\n" + passed + "echo $$ >> DIR/pids\nsh DIR/busy\n")
 			e := r.start(quick, one, host.Options{})
 			e.Chat("c", "hi")
 			e.Send("w", "warmup", nil)
@@ -165,7 +165,7 @@ func TestRealFaultsOfTheStart(t *testing.T) {
 		"no program":   {quick, one, "#!" + "/no/such/interpreter\n", "binary_missing", []string{"llama-server"}},
 		"no model":     {quick, "models: [{path: none.gguf}]\n", "", "model_missing", []string{"none.gguf"}},
 		"no GGUF":      {quick, "models: [{path: config.yaml}]\n", "", "model_missing", []string{"config.yaml", "GGUF"}},
-		"broken GGUF":  {quick, "models: [{path: pids}]\n", "", "internal_error", []string{"exit status", "model"}},
+		"broken GGUF":  {quick, "models: [{path: pids}]\n", "", "model_missing", []string{"pids"}},
 		"models":       {quick, "", "", "model_missing", []string{"models"}},
 	} {
 		t.Run(name, func(t *testing.T) {

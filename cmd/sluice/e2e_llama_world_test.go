@@ -27,8 +27,14 @@ type real struct {
 	dir string
 }
 
-// recorded is the script that starts the server: it notes its environment, socket, key and process id.
+// passed answers what the engine asks the program before a start; that is no start.
+const passed = `case "$1" in --help|--version|--list-devices) exec 'SERVER' "$@";; esac
+`
+
+// recorded is the script that starts the server: it notes its arguments, environment, socket, key and
+// process id.
 const recorded = `#!/bin/sh
+` + passed + `printf '%s\n' "$@" > DIR/argv
 printf '%s\n' "$LLAMA_API_KEY" > DIR/key
 printf '%s\n' "$4" > DIR/socket
 env > DIR/env

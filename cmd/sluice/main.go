@@ -92,6 +92,6 @@ func newRoot(s streams) *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newServeStdio(s), newServe(s), newChat(s), withGuard(newBench(s), s), newBenchServer(s), newBenchPeer(s), newTop(s), newSessions(s), newLogin(s), newLogout(s), newStatus(s), newProfile(s), newAgents(s), newConfig(s), newModel(s), newVersion(s))
+	root.AddCommand(newServeStdio(s), newServe(s), newChat(s), withGuard(newBench(s), s), newBenchServer(s), newBenchPeer(s), newTop(s), newPlan(s), newDoctor(s), newSessions(s), newLogin(s), newLogout(s), newStatus(s), newProfile(s), newAgents(s), newConfig(s), newModel(s), newVersion(s))
 	return root
 }

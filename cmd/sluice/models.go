@@ -28,10 +28,12 @@ type models struct {
 	embedding     *llama.Server
 	embeddingName string
 	demo          *demo.Server // set with demo:
+	plans         *plans
 }
 
 func newModels(settings *config.Config, launcher *process.Launcher, log *slog.Logger) *models {
-	m := &models{byName: map[string]*llama.Server{}}
+	m := &models{byName: map[string]*llama.Server{}, plans: newPlans(settings, launcher, askPatience, log)}
+	m.plans.running = m.pid
 	server := settings.LlamaServer
 	options := llama.ServerOptions{
 		URL:            server.URL,
@@ -51,9 +53,10 @@ func newModels(settings *config.Config, launcher *process.Launcher, log *slog.Lo
 		o := options
 		o.ModelName, o.ModelPath = model.Name, model.Path
 		o.CtxSize, o.Parallel, o.GPULayers = model.CtxSize, model.Parallel, string(model.GPULayers)
+		o.Plan = m.plans.start(model)
 		m.byName[model.Name] = llama.NewServer(o)
 		if settings.Memory.Enabled && model.Name == settings.Memory.EmbeddingModel {
-			o.Embeddings = true
+			o.Embeddings, o.Plan = true, nil
 			m.embedding, m.embeddingName = llama.NewServer(o), model.Name
 		}
 	}
@@ -80,6 +83,14 @@ func (m *models) find(model string) (*llama.Server, string, error) {
 		return server, "", nil
 	}
 	return nil, "", noModel()
+}
+
+// pid is the process id of a model's server, 0 when none runs.
+func (m *models) pid(model string) int {
+	if server := m.byName[model]; server != nil {
+		return server.PID()
+	}
+	return 0
 }
 
 func noModel() *wire.Fault {

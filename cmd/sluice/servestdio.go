@@ -89,6 +89,7 @@ func newEngine(ctx context.Context, loaded *config.Loaded, s streams, log *slog.
 	turns := executeOptions(loaded, log)
 	turns.Tools, turns.Sessions, turns.Memory = back.tools, sessionPort{back.sessions}, back.turns()
 	turns.RPC = door.rpc
+	turns.Planner, turns.Doctor = back.plans, newExamination(loaded, nil, s.out, log).document
 	return join(ctx, &loaded.Config, s, log, inspection, back, turns, door.protocol)
 }
 

@@ -193,3 +193,6 @@ func maskArgs(args []string) []string {
 	}
 	return result
 }
+
+// ShownArgs are Args with the secrets masked.
+func (l *LlamaServer) ShownArgs() []string { return maskArgs(l.Args) }

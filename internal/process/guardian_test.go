@@ -14,7 +14,7 @@ import (
 )
 
 func TestReadTargets(t *testing.T) {
-	one, two := markerPrefix+"1", markerPrefix+"2"
+	one, two := MarkerPrefix+"1", MarkerPrefix+"2"
 	for name, c := range map[string]struct {
 		input string
 		want  []target
@@ -24,7 +24,7 @@ func TestReadTargets(t *testing.T) {
 		"gone":                {`{"marker":"` + one + `"}` + "\n" + `{"marker":"` + one + `","gone":true}` + "\n", nil},
 		"unfinished line":     {`{"marker":"` + one + `"}` + "\n" + `{"marker":"` + two, []target{{Marker: one}}},
 		"noise is skipped":    {"x\n\n" + `{"marker":"` + two + `"}` + "\n", []target{{Marker: two}}},
-		"no marker":           {`{"group":7}` + "\n" + `{"marker":"","group":7}` + "\n" + `{"marker":"` + markerPrefix + `","group":7}` + "\n", nil},
+		"no marker":           {`{"group":7}` + "\n" + `{"marker":"","group":7}` + "\n" + `{"marker":"` + MarkerPrefix + `","group":7}` + "\n", nil},
 		"foreign marker":      {`{"marker":"PATH"}` + "\n", nil},
 		"group of everybody":  {`{"marker":"` + one + `","group":1}` + "\n", nil},
 		"group below nothing": {`{"marker":"` + one + `","group":-5}` + "\n", nil},
@@ -78,7 +78,7 @@ func FuzzReadTargets(f *testing.F) {
 	f.Add(`{"group":-1}` + "\n{")
 	f.Fuzz(func(t *testing.T, input string) {
 		for marker, left := range readTargets(strings.NewReader(input)) {
-			if !strings.HasPrefix(marker, markerPrefix) || marker != left.Marker || left.Group < 0 || left.Group == 1 || left.Gone {
+			if !strings.HasPrefix(marker, MarkerPrefix) || marker != left.Marker || left.Group < 0 || left.Group == 1 || left.Gone {
 				t.Errorf("the guardian would end %+v", left)
 			}
 		}

@@ -160,15 +160,16 @@ func forkingThread(forks <-chan func()) {
 	}
 }
 
-// markerPrefix starts the markers' names. It isn't SLUICE_, which is the configuration's.
-const markerPrefix = "_SLUICE_CHILD_"
+// MarkerPrefix starts the names of the markers: variables in the environment of every child and of all that it
+// starts. It isn't SLUICE_, which is the configuration's.
+const MarkerPrefix = "_SLUICE_CHILD_"
 
 // newMarker returns the name of an environment variable that nothing else bears. Each child has a
 // variable of its own, so that an engine within an engine's tool bears the markers of both.
 func newMarker() string {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // crypto/rand.Read never fails
-	return markerPrefix + hex.EncodeToString(random[:])
+	return MarkerPrefix + hex.EncodeToString(random[:])
 }
 
 // command makes the exec.Cmd of c with its marker.

@@ -158,7 +158,7 @@ func (p *Process) awaitSurvivors() {
 
 // valid guards the guardian: an empty marker or group 1 would match what isn't ours.
 func (t target) valid() bool {
-	return strings.HasPrefix(t.Marker, markerPrefix) && len(t.Marker) > len(markerPrefix) && (t.Group == 0 || t.Group > 1)
+	return strings.HasPrefix(t.Marker, MarkerPrefix) && len(t.Marker) > len(MarkerPrefix) && (t.Group == 0 || t.Group > 1)
 }
 
 // makeScratch makes the folder. One that exists is somebody else's.
