@@ -126,7 +126,7 @@ func (k *Keychain) call(ctx context.Context, slots chan struct{}, run func() (st
 func guarded(run func() (string, error)) (value string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the connection to it broke off")
+			err = errors.New("the connection to it broke off")
 		}
 	}()
 	return run()

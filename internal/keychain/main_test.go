@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"os"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
 
-// childVariable makes this test binary a program that uses the real keychain: the connection to the
-// session bus is the whole process's, so each test has one of its own.
+// childVariable makes this test binary a program that uses the real keychain, with its value for the
+// time-out: the connection to the session bus is the whole process's, so each call has one of its own.
 const childVariable = "SLUICE_KEYCHAIN_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -27,8 +28,11 @@ type answer struct {
 }
 
 func child(args []string) int {
-	k, a := New(Options{}), answer{}
-	var err error
+	timeout, err := time.ParseDuration(os.Getenv(childVariable))
+	if err != nil {
+		return 1
+	}
+	k, a := New(Options{Timeout: timeout}), answer{}
 	switch args[0] {
 	case "get":
 		a.Value, a.Found, err = k.Get(nothing, args[1])

@@ -3,11 +3,13 @@ package keychain
 import (
 	"encoding/json"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice/internal/testkit/secretservice"
 )
@@ -15,8 +17,13 @@ import (
 // ask runs a call of the real keychain in a process of its own.
 func ask(t *testing.T, environ []string, args ...string) (a answer) {
 	t.Helper()
+	return askFor(t, time.Minute, environ, args...)
+}
+
+func askFor(t *testing.T, timeout time.Duration, environ []string, args ...string) (a answer) {
+	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append([]string{childVariable + "=1", "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}, environ...)
+	cmd.Env = append([]string{childVariable + "=" + timeout.String(), "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}, environ...)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v: %v", args, err)
@@ -77,6 +84,19 @@ func wantUnavailable(t *testing.T, environ []string) {
 		if !strings.Contains(a.Error, advice) || strings.Contains(a.Error, "SECRET") || a.Found {
 			t.Errorf("%v: %+v", args, a)
 		}
+	}
+}
+
+func TestSilentBus(t *testing.T) {
+	bus := filepath.Join(t.TempDir(), "bus")
+	listener, err := net.Listen("unix", bus) // takes connections, and answers none
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	a := askFor(t, 100*time.Millisecond, []string{"DBUS_SESSION_BUS_ADDRESS=unix:path=" + bus}, "get", "profile:x")
+	if !strings.Contains(a.Error, unlockAdvice) || a.Found {
+		t.Errorf("%+v", a)
 	}
 }
 

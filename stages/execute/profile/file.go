@@ -155,7 +155,7 @@ func (f *file) readToChange(anew bool) (d *document, damaged bool, err error) {
 // putAside renames a damaged file, so that nothing in it is lost.
 func (f *file) putAside() error {
 	aside := f.path() + ".damaged-" + time.Now().UTC().Format("20060102T150405.000000000Z")
-	if err := os.Rename(f.path(), aside); err != nil {
+	if err := replaceFile(f.path(), aside); err != nil {
 		return err
 	}
 	f.logger.Warn("config.json was damaged and is kept beside the new one", "path", aside)
@@ -177,7 +177,7 @@ func (f *file) write(d *document) error {
 	if err = errors.Join(err, temporary.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(temporary.Name(), f.path()); err != nil {
+	if err := replaceFile(temporary.Name(), f.path()); err != nil {
 		return err
 	}
 	return syncFolder(f.dir)

@@ -24,6 +24,9 @@ func tryLock(file *os.File) error {
 	}
 }
 
+// replaceFile renames a file over another.
+func replaceFile(from, to string) error { return os.Rename(from, to) }
+
 // syncFolder makes a rename in the folder last.
 func syncFolder(dir string) error {
 	folder, err := os.Open(dir)
