@@ -22,14 +22,13 @@ const readAttempts = 3
 // mostParts bounds what a damaged index can ask for.
 const mostParts = 1024
 
-var errParts = errors.New("a part of the stored value is missing")
-
 // index is what the account's entry holds when the value stands in parts.
 type index struct {
 	Set   string `json:"set"`
 	Parts int    `json:"parts"`
 }
 
+// get returns a value; one of which a part is missing is none, so that a new sign-in can replace it.
 func (s split) get(account string) (string, error) {
 	for range readAttempts {
 		head, err := s.backend.get(account)
@@ -45,7 +44,7 @@ func (s split) get(account string) (string, error) {
 			return value, err
 		}
 	}
-	return "", errParts
+	return "", errNotFound
 }
 
 func (s split) join(account string, in index) (string, error) {

@@ -106,8 +106,11 @@ func TestReadWhileAnotherChanges(t *testing.T) {
 		t.Errorf("get = %.8q, %v, want the new value", got, err)
 	}
 	delete(b.entries, slices.Sorted(maps.Keys(b.entries))[1])
-	if got, err := s.get("a"); !errors.Is(err, errParts) {
-		t.Errorf("get = %.8q, %v, want an error for a missing part", got, err)
+	if got, err := s.get("a"); !errors.Is(err, errNotFound) {
+		t.Errorf("get = %.8q, %v, want no value for a missing part", got, err)
+	}
+	if err := s.set("a", "new"); err != nil || len(b.entries) != 1 {
+		t.Errorf("set = %v, and leaves %d entries", err, len(b.entries))
 	}
 }
 
