@@ -31,13 +31,15 @@ func TestTranscripts(t *testing.T) {
 }
 
 // engineOf returns what an archive's engines have besides the model: those of whole turns have tools and
-// sessions, that of memory.txtar a memory, too.
+// sessions, that of memory.txtar a memory, too. Those of jsonrpc_*.txtar speak JSON-RPC.
 func engineOf(archive string) func(*Options) {
 	switch archive {
 	case "chat.txtar", "control.txtar", "progress.txtar":
 		return nil
 	case "plan.txtar":
 		return planned
+	case "jsonrpc_control.txtar", "jsonrpc_gateway.txtar":
+		return rpc
 	}
 	return func(o *Options) {
 		sessions := newMemorySessions()
@@ -48,6 +50,9 @@ func engineOf(archive string) func(*Options) {
 			{Name: "assistant", Model: "m", MaxSteps: 4, Tools: own}, {Name: "late", Model: "m", MaxSteps: 4, Tools: []string{"late/*"}},
 			{Name: "bare", Model: "m", MaxSteps: 4}, {Name: "small", Model: "small", SystemPrompt: "be brief"},
 			{Name: "strict", Model: "strict", SystemPrompt: "be brief"}, {Name: "growing", Model: "strict", MaxSteps: 4, Tools: own},
+		}
+		if archive == "jsonrpc_local.txtar" {
+			rpc(o)
 		}
 		if archive == "memory.txtar" {
 			o.Execute.Memory = scriptedMemory{sessions}
