@@ -80,6 +80,10 @@ func (f *File) warn(h *header) {
 			f.Warnings = append(f.Warnings, "the model has no chat template; llama-server uses a general one, which it may not have been trained for")
 		}
 	}
+	if len(f.parsed.TensorInfos) == 0 { // llama-server says itself that it can't load such a file
+		f.estimable = false
+		f.Warnings = append(f.Warnings, "the model holds no tensors, only metadata: download the model itself; its memory is not estimated, the configured values are used")
+	}
 	for _, t := range f.parsed.TensorInfos {
 		if _, known, _ := tensorBytes(t); !known {
 			f.estimable = false

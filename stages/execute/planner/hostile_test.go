@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -112,7 +113,6 @@ var hostile = map[string]struct {
 	"offset lies":           {oneTensor(0, 1<<62, 32), "ends before its tensor", 1 << 20},
 	"offset isn't aligned":  {oneTensor(0, 7, 32), "aligned", 1 << 20},
 	"part of a block":       {oneTensor(ggmlQ8_0, 0, 33), "whole blocks", 1 << 20},
-	"no tensors":            {headerAlone(), "no tensors", 0},
 	"no architecture":       {headerWithoutArchitecture(), "general.architecture", 0},
 	"alignment 0":           {withEntries(pair{"general.alignment", uint32(0)}), "general.alignment", 0},
 	"alignment of text":     {withEntries(pair{"general.alignment", "32"}), "general.alignment", 0},
@@ -122,9 +122,20 @@ var hostile = map[string]struct {
 	"a million head counts": {withEntries(pair{"llama.attention.head_count_kv", make([]uint32, 1<<20)}), "one a layer", 0},
 }
 
-func headerAlone() []byte {
+// TestNoTensors: nothing is known of such a file, and the configured values are used.
+func TestNoTensors(t *testing.T) {
 	header, _ := encodeGGUF([]pair{{"general.architecture", "llama"}}, nil)
-	return header
+	path := writeHostile(t, "no tensors", header, 0)
+	result, err := New(Options{Memory: fixed}).Plan(t.Context(), Request{Path: path, CtxSize: 2048, GPULayers: "0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := strings.Join(result.Warnings, "\n"); !strings.Contains(all, "no tensors") || !result.Fits {
+		t.Errorf("%+v", result)
+	}
+	if want := []string{"-c", "2048", "-ngl", "0"}; !slices.Equal(result.Plan.Flags(), want) {
+		t.Errorf("the flags are %q", result.Plan.Flags())
+	}
 }
 
 func headerWithoutArchitecture() []byte {

@@ -153,11 +153,8 @@ func addPart(parsed *gguf.GGUFFile, path string, index int, limit int64) (read i
 func (f *File) check() error {
 	h := &header{entries: f.parsed.Header.MetadataKV}
 	architecture := h.text("general.architecture")
-	switch {
-	case architecture == "":
+	if architecture == "" {
 		return errors.New("doesn't say its architecture (general.architecture); get another file of the model")
-	case len(f.parsed.TensorInfos) == 0:
-		return errors.New("holds no tensors, only metadata; download the model itself")
 	}
 	f.Model.Architecture = architecture
 	return h.checkValues(architecture)
