@@ -32,12 +32,15 @@ func checkLine(line []byte) error {
 	return nil
 }
 
-// finals knows the requests that had their final frame.
+// finals knows the requests that had their final frame, and the streams of JSON-RPC that had theirs.
 type finals map[string]bool
 
 // check returns an error for an event behind the final frame of its request, and for a second final.
 func (f finals) check(m Message) error {
 	id := m.Get("id").Raw
+	if stream := m.Get("params.streamId").Raw; stream != "" {
+		id = "stream " + stream
+	}
 	if id == "" || id == "null" {
 		return nil
 	}
@@ -52,5 +55,5 @@ func (f finals) check(m Message) error {
 
 func isFinal(m Message) bool {
 	kind := m.Get("type").Str
-	return kind == "result" || kind == "error"
+	return kind == "result" || kind == "error" || isTerminal(m) || m.Get("jsonrpc").Exists() && m.Get("id").Exists()
 }
