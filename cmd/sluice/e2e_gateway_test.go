@@ -108,15 +108,17 @@ func TestRPCGateway(t *testing.T) {
 	h.wantNoSecret()
 }
 
-// TestRPCGatewayFallsSilent: its loss is an error of the streams alone.
-func TestRPCGatewayFallsSilent(t *testing.T) {
+// TestRPCGatewayGoes: its loss is an error of the streams, and no reason to forget the session.
+func TestRPCGatewayGoes(t *testing.T) {
 	t.Parallel()
 	h := newGatewayHost(t)
-	hung := h.start("hung", "n=9 hang=3")
-	h.gateway.WaitActive(1)
+	lost := h.start("lost", "n=1000 rate=500 die=20")
+	if end := h.Ended(lost); end.Get("params.error.code").Str != "network_error" || !strings.HasSuffix(h.StreamText(lost), " w19") {
+		t.Errorf("it ended with %s behind %q", end.Raw, h.StreamText(lost))
+	}
 	h.gateway.Close()
-	if end := h.Ended(hung); end.Get("params.error.code").Str != "network_error" {
-		t.Errorf("it ended with %s", end.Raw)
+	if end := h.Ended(h.start("late", "n=1")); end.Get("params.error.code").Str != "network_error" {
+		t.Errorf("the next ended with %s", end.Raw)
 	}
 	if got := h.RPCResult("status", "auth/status", nil).Get("reason").Str; got != "network" {
 		t.Errorf("the reason is %q", got)
