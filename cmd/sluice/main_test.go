@@ -7,15 +7,21 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"sluice/internal/process"
 )
 
 // waiting is how many tests run at once: those that run processes wait for them most of the time.
 const waiting = "8"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == guardianArgument { // of what commands start in tests
+		syscall.Exit(process.RunGuardian(os.Stdin)) // os.Exit takes a second under the race detector
+	}
 	flag.Parse()
 	_ = flag.Set("test.parallel", waiting)
 	data, err := os.MkdirTemp("", "sluice-test-data-")

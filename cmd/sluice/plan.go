@@ -108,7 +108,7 @@ func (p *painter) plan(r *planner.Result) {
 	p.notes(r)
 	p.println()
 	p.println(p.paint(bold, "Command"), " (the address is added at the start, the key by environment)")
-	p.println("  ", asLine(shellWords(r.Command)))
+	p.println("  ", strings.ReplaceAll(stripped(shellWords(r.Command)), "\n", " "))
 }
 
 func (p *painter) model(m *planner.Model) {
@@ -128,17 +128,20 @@ func (p *painter) model(m *planner.Model) {
 }
 
 func (p *painter) settings(s *planner.Plan) {
-	context := "left to the server"
+	const open = "left to the server" // where nothing could be estimated
+	context, slots, layers := open, open, open
 	if s.CtxSize > 0 {
 		context = fmt.Sprintf("%d tokens for each chat", s.CtxSize)
 	}
-	p.row("context", context)
-	slots := "left to the server"
 	if s.Parallel > 0 {
 		slots = numberOf(s.Parallel, "chat")
 	}
+	if s.GPULayers > 0 || s.BatchSize > 0 {
+		layers = fmt.Sprint(s.GPULayers)
+	}
+	p.row("context", context)
 	p.row("at once", slots)
-	p.row("GPU layers", fmt.Sprint(s.GPULayers))
+	p.row("GPU layers", layers)
 	if s.CacheTypeK != "" {
 		p.row("KV cache", fmt.Sprintf("%s keys, %s values", s.CacheTypeK, s.CacheTypeV))
 	}
@@ -185,6 +188,8 @@ func (p *painter) notes(r *planner.Result) {
 // sizeOf writes bytes for people.
 func sizeOf(n uint64) string {
 	switch {
+	case n == 0:
+		return "-"
 	case n >= 1<<30:
 		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 	case n >= 1<<20:
