@@ -69,7 +69,8 @@ type Sessions interface {
 
 // Session is one session while one chat has it. It belongs to the chat's goroutine. An error of a
 // write means that it is not stored (a full disk, say) and says what to do; the session stays usable,
-// and it is for the caller to tell the host, once.
+// and it is for the caller to tell the host, once. Every call returns when its ctx ends; a write other
+// than Begin is then stored behind the chat where it can be, in order, also when ctx had ended before.
 type Session interface {
 	// Warnings tells what was found damaged and set aside so far, or why nothing is stored.
 	Warnings() []string

@@ -48,9 +48,8 @@ const summaries = `SELECT session_id, count(*), max(coalesce(ended, started)),
 
 // List returns the user's sessions, the one used last first.
 func (s *Store) List(ctx context.Context, user string) (list []Summary, err error) {
-	err = s.read(ctx, func(query rowSource) error {
-		list = nil
-		return eachRow(ctx, query, summaries, func(f *fields) {
+	list, err = readFrom(ctx, s, func(from source) (list []Summary, err error) {
+		err = eachRow(ctx, from.query, summaries, func(f *fields) {
 			one := Summary{User: user, Session: f.text(), Turns: int(f.number()), Last: time.UnixMilli(f.number())}
 			first, _ := f.next().([]byte)
 			one.First = beginning(first)
@@ -59,33 +58,33 @@ func (s *Store) List(ctx context.Context, user string) (list []Summary, err erro
 			one.Agent = strings.ToValidUTF8(string(agent), "\ufffd")
 			list = append(list, one)
 		}, firstChars*utf8.UTFMax, user)
+		return list, err
 	})
 	return list, told(ctx, err, "the sessions can't be read", s.file())
 }
 
 // Turns returns a session's turns whole, oldest first, and says of each that can't be read why.
 func (s *Store) Turns(ctx context.Context, user, session string) (turns []wire.Turn, damaged map[int64]string, err error) {
-	err = s.read(ctx, func(query rowSource) (err error) {
-		turns, damaged, err = load(ctx, query, span{key{user, session}, 0, math.MaxInt64}, 0)
-		return err
+	read, err := readFrom(ctx, s, func(from source) (loaded, error) {
+		return load(ctx, from, span{key{user, session}, 0, math.MaxInt64}, 0)
 	})
-	return turns, damaged, told(ctx, err, "the session can't be read", s.file())
+	return read.turns, read.damaged, told(ctx, err, "the session can't be read", s.file())
 }
 
 // Delete deletes a session and returns how many turns it had. Its text is overwritten in the file. A
 // session that a chat has is not deleted: ErrInUse.
 func (s *Store) Delete(ctx context.Context, user, session string) (turns int, err error) {
 	k := key{user, session}
-	err = s.do(ctx, func(b *base) error {
+	turns, err = ask(ctx, s, func(b *base) (turns int, err error) {
 		switch l, ok, err := readLease(b.connection, k); {
 		case err != nil:
-			return err
+			return 0, err
 		case ok && (l.owner == b.engine.id || b.engine.binds(l, time.Now())):
-			return ErrInUse
+			return 0, ErrInUse
 		}
 		turns, err = deleteSession(b.connection, k)
 		b.scrub = turns > 0
-		return err
+		return turns, err
 	})
 	return turns, told(ctx, err, "the session can't be deleted", s.file())
 }

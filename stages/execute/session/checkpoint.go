@@ -2,23 +2,22 @@ package session
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"time"
 
 	"sluice/internal/wire"
 )
 
 // Begin stores a new turn with status running and sets its ID, which stays 0 when it can't be stored.
+// Nothing of it is stored later when ctx ends.
 func (s *Session) Begin(ctx context.Context, turn *wire.Turn) error {
 	s.turn = cleanTurn(turn)
 	s.turn.Status, s.turn.Response, s.turn.ID = wire.TurnRunning, "", 0
-	s.place.row, s.place.stale = 0, false
+	s.place, s.row, s.stale = &place{}, 0, false
 	turn.ID, turn.Status = 0, wire.TurnRunning
-	if err := s.write(ctx, func(*connection, int64) error { return errGone }); err != nil {
+	if err := s.write(ctx, &job{}, func(*connection, int64) error { return errGone }); err != nil {
 		return err
 	}
-	turn.ID, s.turn.ID = s.place.row, s.place.row
+	turn.ID, s.turn.ID = s.row, s.row
 	return nil
 }
 
@@ -30,13 +29,13 @@ func (s *Session) SaveStep(ctx context.Context, turn int64, step *wire.TurnStep)
 	saved := cleanStep(step)
 	s.turn.Steps = slices.DeleteFunc(s.turn.Steps, func(other wire.TurnStep) bool {
 		if other.Number == saved.Number { // stored before: the turn is stored anew
-			s.place.stale = true
+			s.stale = true
 			return true
 		}
 		return false
 	})
 	s.turn.Steps = append(s.turn.Steps, saved)
-	return s.write(ctx, func(c *connection, row int64) error { return insertStep(c, row, &saved) })
+	return s.write(ctx, &job{stays: true}, func(c *connection, row int64) error { return insertStep(c, row, &saved) })
 }
 
 // StartCall stores that the call at index of a step is being made.
@@ -46,7 +45,7 @@ func (s *Session) StartCall(ctx context.Context, turn int64, step, index int) er
 		return err
 	}
 	call.Started = true
-	return s.write(ctx, func(c *connection, row int64) error { return startCall(c, row, step, index) })
+	return s.write(ctx, &job{stays: true}, func(c *connection, row int64) error { return startCall(c, row, step, index) })
 }
 
 // EndCall stores how the call at index of a step ended.
@@ -55,11 +54,11 @@ func (s *Session) EndCall(ctx context.Context, turn int64, step, index int, resu
 	if err != nil {
 		return err
 	}
-	s.place.stale = s.place.stale || call.Result != nil // it ended before: the turn is stored anew
+	s.stale = s.stale || call.Result != nil // it ended before: the turn is stored anew
 	ended := *result
 	ended.Text = clean(ended.Text)
 	call.Result = &ended
-	return s.write(ctx, func(c *connection, row int64) error { return insertResult(c, row, step, index, &ended) })
+	return s.write(ctx, &job{stays: true}, func(c *connection, row int64) error { return insertResult(c, row, step, index, &ended) })
 }
 
 func (s *Session) call(ctx context.Context, turn int64, step, index int) (*wire.TurnCall, error) {
@@ -87,7 +86,8 @@ func (s *Session) setStatus(ctx context.Context, turn int64, status wire.TurnSta
 		return err
 	}
 	s.turn.Status, s.turn.Response = status, response
-	return s.write(ctx, func(c *connection, row int64) error { return updateStatus(c, row, s.turn) })
+	ended := s.turn
+	return s.write(ctx, &job{stays: true}, func(c *connection, row int64) error { return updateStatus(c, row, ended) })
 }
 
 // adopt makes a turn of the session the running one.
@@ -98,61 +98,16 @@ func (s *Session) adopt(ctx context.Context, id int64) error {
 	if id <= 0 {
 		return ErrNoTurn
 	}
-	turns, err := s.load(ctx, id, id, 0) // whole: it may have to be stored anew
+	read, err := s.load(ctx, id, id, 0) // whole: it may have to be stored anew
 	if err != nil {
 		return err
 	}
-	if len(turns) == 0 {
+	if len(read.turns) == 0 {
 		return ErrNoTurn
 	}
-	s.turn = &turns[0]
-	s.place.row, s.place.stale = id, false
+	s.turn = &read.turns[0]
+	s.place, s.row, s.stale = &place{read.generation, id}, id, false
 	return nil
-}
-
-// write stores a change of the running turn, which was made in memory before: by the function where
-// all the rest is stored, else with the whole turn.
-func (s *Session) write(ctx context.Context, change func(c *connection, row int64) error) error {
-	var next place
-	err := s.store.do(ctx, func(b *base) (err error) {
-		next, err = s.settle(b)
-		if err != nil {
-			return err
-		}
-		if next.row != 0 && !next.stale {
-			if err = change(b.connection, next.row); !errors.Is(err, errGone) {
-				return err
-			}
-		}
-		next.row, err = insertWhole(b.connection, s.key, s.turn, next.row)
-		next.stale = false
-		return err
-	})
-	if err != nil {
-		s.place.stale = true
-		return told(ctx, err, unstorable, s.store.file())
-	}
-	s.place = next
-	return nil
-}
-
-// settle makes sure that the session is still the chat's, and returns where its turn is stored in the
-// database b.
-func (s *Session) settle(b *base) (place, error) {
-	if s.place.generation != b.generation {
-		if err := b.engine.takeLease(b.connection, s.key, s.token, time.Now()); err != nil {
-			if errors.Is(err, errHeld) {
-				err = ErrLost
-			}
-			return place{}, err
-		}
-		return place{generation: b.generation, stale: true}, nil
-	}
-	ours, err := b.engine.hasLease(b.connection, s.key, s.token)
-	if err == nil && !ours {
-		err = ErrLost
-	}
-	return s.place, err
 }
 
 // cleanTurn returns a copy whose texts are UTF-8.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -19,10 +20,13 @@ type connection struct {
 	prepared map[string]*sql.Stmt
 }
 
+// busyTimeout is how long SQLite waits for a file that is busy, in ms.
+const busyTimeout = "&_pragma=busy_timeout(%d)"
+
 // connect opens a connection to the file, which must exist, or to a new database in memory when path
 // is empty. Nothing is read yet.
 func connect(path string) (*connection, error) {
-	db, err := sql.Open("sqlite", dataSource(path)+pragmas)
+	db, err := sql.Open("sqlite", dataSource(path)+pragmas+fmt.Sprintf(busyTimeout, busyStep.Milliseconds()))
 	if err != nil {
 		return nil, err
 	}

@@ -13,12 +13,18 @@ import (
 // replaceFile makes a new file, and sets aside what is in its place because of damage, which may be
 // nil. The folder is locked.
 func replaceFile(path string, damage error) (b *base, notices []string, err error) {
+	alone := !exists(path) // what is left are companions of a file that is gone
 	aside, err := setAside(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w; it could not be set aside", errors.Join(damage, err))
 	}
-	if aside != "" {
+	switch {
+	case aside == "":
+	case !alone:
 		notices = append(notices, asideNotice(path, aside))
+	case exists(aside + "-wal"):
+		notices = append(notices, fmt.Sprintf("the newest part of a session file that is gone was left behind and is now %s-wal; "+
+			"where you still have that file, put it beside it, named like the file with -wal behind it", aside))
 	}
 	if err := create(path); err != nil {
 		return nil, notices, err

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -27,7 +28,9 @@ func (w *writer) inspect() error {
 		return ErrNoFile
 	}
 	w.engine.dir = filepath.Join(o.dir, enginesFolder)
-	b, _, err := o.open()
+	ctx, cancel := w.untilClosed()
+	defer cancel()
+	b, _, err := o.open(ctx)
 	if err == nil {
 		w.install(b, nil)
 	}
@@ -89,7 +92,22 @@ func (w *writer) openFolder(o opening) (*base, []string, error) {
 		w.log.Debug("this engine can't show that it lives; its leases expire when it doesn't", "error", err)
 	}
 	o.engine = w.engine.id
-	return o.open()
+	ctx, cancel := w.untilClosed()
+	defer cancel()
+	return o.open(ctx)
+}
+
+// untilClosed returns a context that ends when the store is closed.
+func (w *writer) untilClosed() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		select {
+		case <-w.closing:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // movedNotice tells where a file went that another engine, or a person, has moved or removed.

@@ -10,7 +10,8 @@
 // and everything about opening, replacing and closing the file; it starts with the first use of a
 // Store and ends in Close. Writes that wait at the same time share a transaction. Reads run on
 // connections of their own, in the goroutine that asks. A Store is safe for concurrent use; a Session
-// belongs to one goroutine.
+// belongs to one goroutine. Every call returns when its ctx ends, whatever holds the file: a write of a
+// turn then stays with the writer, which stores it when it can, before anything that came later.
 //
 // Who closes what: whoever opened a Session closes it, and whoever made a Store closes it after its
 // sessions.

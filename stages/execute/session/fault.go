@@ -30,6 +30,8 @@ const (
 )
 
 const (
+	// errCrowded: too much waits for a file that is busy.
+	errCrowded refusal = "too much waits for the session file, which another engine holds"
 	// errHeld: another engine has the session.
 	errHeld refusal = "another engine has the session"
 	// errGone: a row that should be there isn't.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,6 +38,8 @@ type base struct {
 	// scrub is set by a job that deleted text, which is to leave the write-ahead log, too. The writer
 	// clears it.
 	scrub bool
+	// undo takes back what the jobs of the transaction at hand remembered. The writer clears it.
+	undo []func()
 	*connection
 	// path is empty for one in memory, and so is info, by which the file is known again.
 	path string
@@ -61,12 +64,12 @@ type opening struct {
 
 // open opens the folder's file, which it makes when there is none or the one there is damaged; notices
 // tell what was done about that. The error says why no file can be used.
-func (o opening) open() (b *base, notices []string, err error) {
+func (o opening) open(ctx context.Context) (b *base, notices []string, err error) {
 	path := filepath.Join(o.dir, fileName)
 	if o.inspect && !exists(path) {
 		return nil, nil, ErrNoFile
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	lock, err := lockFile(ctx, filepath.Join(o.dir, lockName))
 	if err != nil {
@@ -75,7 +78,7 @@ func (o opening) open() (b *base, notices []string, err error) {
 	defer lock.Close()
 	damage := o.damage
 	if info, err := os.Stat(path); err == nil && (o.broken == nil || !os.SameFile(info, o.broken)) {
-		b, notices, damage = o.openExisting(path)
+		b, notices, damage = o.openPatiently(ctx, path)
 		if b != nil || o.inspect || !isDamage(damage) {
 			return b, notices, damage
 		}
@@ -97,6 +100,19 @@ func prepareFolder(dir string) error {
 		return os.Chmod(dir, mode&^0o077)
 	}
 	return nil
+}
+
+// openPatiently opens a file that is there, which may be busy until ctx ends.
+func (o opening) openPatiently(ctx context.Context, path string) (b *base, notices []string, err error) {
+	for {
+		var more []string
+		b, more, err = o.openExisting(path)
+		notices = append(notices, more...)
+		if !isBusy(err) || ctx.Err() != nil {
+			return b, notices, err
+		}
+		time.Sleep(lockInterval)
+	}
 }
 
 // openExisting opens a file that is there. The folder is locked.
@@ -134,7 +150,7 @@ func openBase(path string) (*base, error) {
 		_, err = c.text("PRAGMA journal_mode=WAL")
 	}
 	if err == nil {
-		b.readers, err = sql.Open("sqlite", dataSource(path)+pragmas+"&_query_only=1")
+		b.readers, err = sql.Open("sqlite", dataSource(path)+pragmas+fmt.Sprintf(busyTimeout, busyPatience.Milliseconds())+"&_query_only=1")
 	}
 	if err != nil {
 		c.close()
@@ -156,24 +172,31 @@ func (b *base) moved() bool {
 
 // read implements rowSource over the connections for reading.
 func (b *base) read(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	statement, err := b.readStatement(query)
+	statement, err := b.readStatement(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	return statement.QueryContext(ctx, args...)
 }
 
-func (b *base) readStatement(query string) (*sql.Stmt, error) {
+func (b *base) readStatement(ctx context.Context, query string) (*sql.Stmt, error) {
+	b.mu.Lock()
+	kept := b.reads[query]
+	b.mu.Unlock()
+	if kept != nil {
+		return kept, nil
+	}
+	statement, err := b.readers.PrepareContext(ctx, query) // may wait for a connection
+	if err != nil {
+		return nil, err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if statement := b.reads[query]; statement != nil {
-		return statement, nil
+	if kept := b.reads[query]; kept != nil { // another was faster
+		return kept, statement.Close()
 	}
-	statement, err := b.readers.Prepare(query)
-	if err == nil {
-		b.reads[query] = statement
-	}
-	return statement, err
+	b.reads[query] = statement
+	return statement, nil
 }
 
 func (b *base) close() error {

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -27,23 +28,22 @@ func (s *Session) Last(ctx context.Context, maxResultBytes int) (*wire.Turn, err
 		if err != nil || id == 0 {
 			return nil, err
 		}
-		turns, err := s.load(ctx, id, id, maxResultBytes)
+		read, err := s.load(ctx, id, id, maxResultBytes)
 		if err != nil {
 			return nil, err
 		}
-		if len(turns) > 0 {
-			return &turns[0], nil
+		if len(read.turns) > 0 {
+			return &read.turns[0], nil
 		}
 		before = id // it was damaged
 	}
 }
 
-func (s *Session) newestBefore(ctx context.Context, before int64) (id int64, err error) {
-	err = s.read(ctx, func(query rowSource) error {
-		id = 0
-		return eachRow(ctx, query, newest, func(f *fields) { id = f.number() }, s.user, s.session, before)
+func (s *Session) newestBefore(ctx context.Context, before int64) (int64, error) {
+	return readSession(ctx, s, func(from source) (id int64, err error) {
+		err = eachRow(ctx, from.query, newest, func(f *fields) { id = f.number() }, s.user, s.session, before)
+		return id, err
 	})
-	return id, err
 }
 
 // History returns the turns before the turn with the id before (0: all), newest first, whole turns
@@ -55,31 +55,30 @@ func (s *Session) History(ctx context.Context, before int64, maxBytes, maxResult
 	if err != nil || oldest == 0 {
 		return nil, err
 	}
-	turns, err := s.load(ctx, oldest, s.rowOf(before)-1, maxResultBytes)
-	slices.Reverse(turns)
-	return turns, err
+	read, err := s.load(ctx, oldest, s.rowOf(before)-1, maxResultBytes)
+	slices.Reverse(read.turns)
+	return read.turns, err
 }
 
 // rowOf returns the row of a turn before which history is asked for.
 func (s *Session) rowOf(turn int64) int64 {
-	running := s.turn != nil && s.turn.ID == turn && s.place.row != 0
+	running := s.turn != nil && s.turn.ID == turn && s.row != 0
 	switch {
 	case running && (turn != 0 || s.turn.Status == wire.TurnRunning): // one that could not be stored at first has no id
-		return s.place.row
+		return s.row
 	case turn == 0:
 		return math.MaxInt64
 	}
 	return turn
 }
 
-func (s *Session) oldestThatFits(ctx context.Context, before int64, maxBytes, maxResultBytes int) (oldest int64, err error) {
-	err = s.read(ctx, func(query rowSource) error {
-		oldest = 0
-		if maxResultBytes <= 0 {
-			maxResultBytes = math.MaxInt
-		}
+func (s *Session) oldestThatFits(ctx context.Context, before int64, maxBytes, maxResultBytes int) (int64, error) {
+	if maxResultBytes <= 0 {
+		maxResultBytes = math.MaxInt
+	}
+	return readSession(ctx, s, func(from source) (oldest int64, err error) {
 		room := int64(maxBytes)
-		return eachRowUntil(ctx, query, sizes, func(f *fields) bool {
+		err = eachRowUntil(ctx, from.query, sizes, func(f *fields) bool {
 			id := f.number()
 			for range 4 {
 				if n, ok := f.next().(int64); ok { // a sum of nothing is NULL
@@ -92,36 +91,40 @@ func (s *Session) oldestThatFits(ctx context.Context, before int64, maxBytes, ma
 			oldest = id
 			return true
 		}, maxResultBytes, s.user, s.session, before)
+		return oldest, err
 	})
-	return oldest, err
 }
 
-// load returns the turns from first to last, oldest first. Damaged ones are set aside, with a warning.
-func (s *Session) load(ctx context.Context, first, last int64, maxResultBytes int) (turns []wire.Turn, err error) {
-	var damaged map[int64]string
-	err = s.read(ctx, func(query rowSource) (err error) {
-		turns, damaged, err = load(ctx, query, span{s.key, first, last}, maxResultBytes)
-		return err
+// load reads the turns from first to last. Damaged ones are set aside, with a warning.
+func (s *Session) load(ctx context.Context, first, last int64, maxResultBytes int) (loaded, error) {
+	read, err := readSession(ctx, s, func(from source) (loaded, error) {
+		return load(ctx, from, span{s.key, first, last}, maxResultBytes)
 	})
-	if err != nil {
-		return nil, err
+	for _, id := range slices.Sorted(maps.Keys(read.damaged)) {
+		s.setTurnAside(ctx, id, read.damaged[id])
 	}
-	for id, why := range damaged {
-		s.setTurnAside(ctx, id, why)
-	}
-	return turns, nil
+	return read, err
 }
 
+// setTurnAside moves a damaged turn out of the way. One that can't be moved is met again; it is told once.
 func (s *Session) setTurnAside(ctx context.Context, id int64, why string) {
 	done := "it was moved to the table damaged"
 	err := s.store.do(ctx, func(b *base) error { return quarantine(b.connection, id, why) })
 	if err != nil {
 		done = "it could not be set aside: " + told(ctx, err, unstorable, s.store.file()).Error()
 	}
+	if s.aside[id] {
+		return
+	}
+	if s.aside == nil {
+		s.aside = map[int64]bool{}
+	}
+	s.aside[id] = true
 	s.warn(fmt.Sprintf("turn %d of the session can't be read (%s); %s, and the session goes on without it", id, why, done))
 }
 
-// read runs a function over the store's database, and makes its errors fit for people.
-func (s *Session) read(ctx context.Context, run func(query rowSource) error) error {
-	return told(ctx, s.store.read(ctx, run), "the session can't be read", s.store.file())
+// readSession is readFrom with errors for people.
+func readSession[T any](ctx context.Context, s *Session, run func(from source) (T, error)) (T, error) {
+	read, err := readFrom(ctx, s.store, run)
+	return read, told(ctx, err, "the session can't be read", s.store.file())
 }

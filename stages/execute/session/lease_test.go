@@ -158,7 +158,9 @@ func TestLeasesAreRenewed(t *testing.T) {
 	w := &writer{log: store.options.Logger, queues: &store.queues}
 	must(t, store.do(context.Background(), func(b *base) error {
 		w.base, w.engine.id, w.engine.left = b, b.engine.id, true
-		w.renew()
+		if err := w.renewal()(b.connection); err != nil {
+			return err
+		}
 		l, ok, err := readLease(b.connection, s.key)
 		if !ok || time.Until(time.UnixMilli(l.expires)) < leaseTime/2 {
 			t.Errorf("got %+v, %v, %v", l, ok, err)
@@ -215,7 +217,9 @@ func TestALeaseThatCouldNotBeGivenBack(t *testing.T) {
 			return err
 		}
 		w.finish(&job{release: &held{left, 7}, done: make(chan error, 1)}, errors.New("busy"))
-		w.renew()
+		if err := w.renewal()(b.connection); err != nil {
+			return err
+		}
 		_, gone, err := readLease(b.connection, left)
 		_, kept, _ := readLease(b.connection, other.key)
 		if gone || !kept {

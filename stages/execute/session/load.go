@@ -38,16 +38,24 @@ type loader struct {
 	damaged map[int64]string
 }
 
-// load returns the turns of a span, oldest first, without the damaged ones, with each tool result cut
-// at maxResultBytes (0: not at all).
-func load(ctx context.Context, query rowSource, s span, maxResultBytes int) ([]wire.Turn, map[int64]string, error) {
+// loaded is what was read of a span.
+type loaded struct {
+	turns []wire.Turn // oldest first, without the damaged ones
+	// damaged says what is wrong with a turn.
+	damaged map[int64]string
+	// generation is that of the database.
+	generation int64
+}
+
+// load reads the turns of a span, with each tool result cut at maxResultBytes (0: not at all).
+func load(ctx context.Context, from source, s span, maxResultBytes int) (loaded, error) {
 	l := &loader{span: s, most: maxResultBytes, turns: map[int64]*wire.Turn{}, calls: map[int64]int{}, damaged: map[int64]string{}}
 	for _, part := range []struct {
 		query string
 		take  func(*fields)
 	}{{loadTurns, l.turn}, {loadSteps, l.step}, {loadCalls, l.call}, {loadResults, l.result}} {
-		if err := eachRow(ctx, query, part.query, part.take, s.user, s.session, s.first, s.last); err != nil {
-			return nil, nil, err
+		if err := eachRow(ctx, from.query, part.query, part.take, s.user, s.session, s.first, s.last); err != nil {
+			return loaded{}, err
 		}
 	}
 	turns := make([]wire.Turn, 0, len(l.order))
@@ -57,7 +65,7 @@ func load(ctx context.Context, query rowSource, s span, maxResultBytes int) ([]w
 			turns = append(turns, *l.turns[id])
 		}
 	}
-	return turns, l.damaged, nil
+	return loaded{turns, l.damaged, from.generation}, nil
 }
 
 func (l *loader) turn(f *fields) {

@@ -108,7 +108,7 @@ func TestAFileThatWasRemovedIsNoticed(t *testing.T) {
 	must(t, s.Begin(ctx, turn))
 	must(t, os.Remove(filepath.Join(dir, fileName)))
 	must(t, s.End(ctx, turn.ID, wire.TurnDone, "yes"))
-	if w := s.Warnings(); len(w) == 0 || !strings.Contains(w[0], "removed") {
+	if w := s.Warnings(); len(w) != 2 || !strings.Contains(w[0], "removed") || !strings.Contains(w[1], "left behind") {
 		t.Errorf("warnings %q", w)
 	}
 	if got := inputs(history(t, s)); got != "kept" {

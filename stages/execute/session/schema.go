@@ -14,7 +14,7 @@ const applicationID = 0x534c5353
 
 // pragmas are set on every connection. Cell sizes are checked so that a damaged page is met as damage
 // and not as odd data. A WAL that a large result made long is cut when it starts anew.
-const pragmas = "&_pragma=busy_timeout(5000)&_pragma=synchronous(NORMAL)&_pragma=cell_size_check(1)" +
+const pragmas = "&_pragma=synchronous(NORMAL)&_pragma=cell_size_check(1)" +
 	"&_pragma=journal_size_limit(16777216)&_pragma=temp_store(MEMORY)&_dqs=0"
 
 // migrations bring a file from the version (PRAGMA user_version) that is their index to the next; the

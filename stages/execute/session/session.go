@@ -13,30 +13,29 @@ import (
 // Session is one session while one chat has it. It belongs to the chat's goroutine.
 //
 // It keeps the running turn in memory, too: when a write failed, or the file was replaced by a new
-// one, the next write stores the whole turn.
+// one, the next write stores the whole turn. A write whose ctx ends while the file is busy is left to
+// the writer, which goes on trying behind the chat.
 type Session struct {
 	store *Store
 	key
 	token    int64
-	notices  int      // how many notices of the store are older than the session
-	warnings []string // of its own
+	notices  int            // how many notices of the store are older than the session
+	warnings []string       // of its own
+	aside    map[int64]bool // the turns that a warning tells of
 	closed   bool
 
 	// turn is the one that runs, as far as the caller has told; nil when none does. Its ID is the
 	// caller's.
 	turn *wire.Turn
-	// place is where it is stored.
-	place place
-}
-
-// place is where a session's turn is stored.
-type place struct {
-	// generation is that of the database in which the session has its lease; 0: in none.
-	generation int64
-	// row is the turn's id there; 0: it is not there.
-	row int64
-	// stale says that what is there is not all that should be.
+	// row is the turn's id in the file when it was last stored, 0 before that. stale says that what is
+	// there is not all that should be.
+	row   int64
 	stale bool
+	// place is where the turn is stored; the writer reads and sets it.
+	place *place
+	// generation is that of the database in which the session has its lease, 0: in none. It is the
+	// writer's.
+	generation int64
 }
 
 const unstorable = "the session can't be stored"
@@ -60,8 +59,8 @@ func (s *Store) Open(ctx context.Context, user, session string, waiting func()) 
 	err := told(ctx, opened.acquire(ctx, wait), unstorable, s.file())
 	switch {
 	case err == nil:
-	case ctx.Err() != nil:
-		s.queues.leave(k)
+	case ctx.Err() != nil: // the lease may yet be taken
+		opened.Close()
 		return nil, context.Cause(ctx)
 	case errors.Is(err, ErrClosed):
 		s.queues.leave(k)
@@ -93,15 +92,13 @@ func (s *Session) acquire(ctx context.Context, waiting func()) error {
 }
 
 func (s *Session) tryAcquire(ctx context.Context) error {
-	var generation int64
-	err := s.store.do(ctx, func(b *base) error {
-		generation = b.generation
-		return b.engine.takeLease(b.connection, s.key, s.token, time.Now())
+	return s.store.do(ctx, func(b *base) error {
+		err := b.engine.takeLease(b.connection, s.key, s.token, time.Now())
+		if err == nil {
+			remember(b, &s.generation, b.generation)
+		}
+		return err
 	})
-	if err == nil {
-		s.place.generation = generation
-	}
-	return err
 }
 
 // Close lets the next chat have the session. It may be called more than once.
@@ -110,12 +107,7 @@ func (s *Session) Close() {
 		return
 	}
 	s.closed = true
-	if s.place.generation != 0 {
-		release := &job{release: &held{s.key, s.token}, done: make(chan error, 1), run: func(b *base) error {
-			return b.engine.dropLease(b.connection, s.key, s.token)
-		}}
-		_ = s.store.send(context.Background(), release) // a store that was closed has given back all
-	}
+	s.store.giveBack(held{s.key, s.token})
 	s.store.queues.leave(s.key)
 }
 

@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -33,10 +32,12 @@ type Options struct {
 // Store keeps the sessions of one folder. It is safe for concurrent use.
 type Store struct {
 	options Options
-	queues  queues
-	tokens  atomic.Int64
-	jobs    chan *job
-	done    chan struct{} // closed when the writer has ended
+	// patience is busyPatience but in tests.
+	patience time.Duration
+	queues   queues
+	tokens   atomic.Int64
+	jobs     chan *job
+	done     chan struct{} // closed when the writer has ended
 
 	start sync.Once
 
@@ -62,11 +63,15 @@ func New(options Options) *Store {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	options.MemoryBytes = cmp.Or(options.MemoryBytes, defaultMemoryBytes)
-	return &Store{options: options, jobs: make(chan *job, maxBatch), done: make(chan struct{}), closing: make(chan struct{})}
+	return &Store{
+		options: options, patience: busyPatience,
+		jobs: make(chan *job, maxWaiting), done: make(chan struct{}), closing: make(chan struct{}),
+	}
 }
 
-// Close ends the store after its sessions were closed, and waits for that until ctx ends. It may be
-// called more than once.
+// Close ends the store after its sessions were closed, and waits for that until ctx ends: what chats left
+// to do is done unless another engine holds the file for longer than a moment. It may be called more
+// than once.
 func (s *Store) Close(ctx context.Context) error {
 	s.ending.Do(func() { close(s.closing) }) // who waits to send gives up
 	s.sending.Lock()
@@ -86,24 +91,6 @@ func (s *Store) Close(ctx context.Context) error {
 	}
 }
 
-// send hands a job to the writer, which the first one starts.
-func (s *Store) send(ctx context.Context, j *job) error {
-	s.ensureStarted()
-	s.sending.RLock()
-	defer s.sending.RUnlock()
-	if s.closed {
-		return ErrClosed
-	}
-	select {
-	case s.jobs <- j:
-		return nil
-	case <-s.closing:
-		return ErrClosed
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 func (s *Store) ensureStarted() {
 	s.start.Do(func() {
 		s.sending.Lock()
@@ -114,7 +101,7 @@ func (s *Store) ensureStarted() {
 		s.started = true
 		w := &writer{
 			options: s.options, log: s.options.Logger, engine: engine{id: randomName()},
-			queues: &s.queues, jobs: s.jobs, publish: s.publish, retire: s.retire,
+			queues: &s.queues, jobs: s.jobs, closing: s.closing, patience: s.patience, publish: s.publish, retire: s.retire,
 		}
 		go func() {
 			defer close(s.done)
@@ -149,54 +136,6 @@ func (s *Store) since(n int) []string {
 		notices = append(notices, s.standing)
 	}
 	return notices
-}
-
-// read runs a function over a database for reading. It may be run again when the file turned out
-// damaged and was replaced.
-func (s *Store) read(ctx context.Context, run func(query rowSource) error) error {
-	var err error
-	for range tries {
-		var generation int64
-		generation, err = s.readOnce(ctx, run)
-		switch {
-		case errors.Is(err, errShared):
-			return s.do(ctx, func(b *base) error { return run(b.query) })
-		case errors.Is(err, errMoved): // there is none yet, or it is being replaced
-			err = s.do(ctx, func(*base) error { return nil })
-		case isDamage(err) && !s.options.Inspect:
-			err = s.do(ctx, reportDamage(generation, err))
-		default:
-			return err
-		}
-		if err != nil {
-			return err
-		}
-	}
-	_, err = s.readOnce(ctx, run)
-	return err
-}
-
-// reportDamage makes the writer replace a database that a reader found damaged.
-func reportDamage(generation int64, damage error) func(*base) error {
-	return func(b *base) error {
-		if b.generation == generation {
-			return damage
-		}
-		return nil
-	}
-}
-
-func (s *Store) readOnce(ctx context.Context, run func(query rowSource) error) (generation int64, err error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	switch b := s.base; {
-	case b == nil:
-		return 0, errMoved
-	case b.readers == nil:
-		return 0, errShared
-	default:
-		return b.generation, run(b.read)
-	}
 }
 
 // file names the file in messages; it returns "" when there is none but memory.
