@@ -26,7 +26,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left
 
 func TestUsageErrors(t *testing.T) {
 	for _, args := range [][]string{
-		{"bogus"}, {"server-stdio"}, {"serve-stdio", "extra"}, {"chat", "a", "b"}, {"model"}, {"--version"}, {"config", "--bogus"}, {"version", "x"},
+		{"bogus"}, {"server-stdio"}, {"serve-stdio", "extra"}, {"serve"}, {"serve", "--stdio", "extra"}, {"serve", "--stdin"}, {"chat", "a", "b"}, {"model"}, {"--version"}, {"config", "--bogus"}, {"version", "x"},
 	} {
 		status, stdout, stderr := command(t, "", args...)
 		if status != exitUsage || stdout != "" || strings.Count(stderr, "\n") != 1 {

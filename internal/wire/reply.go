@@ -3,7 +3,7 @@ package wire
 import "time"
 
 // Reply is what a request ends with; each protocol's encoder renders it. The kinds are the pointer
-// types of this file, and *Fault for a request that failed without having run.
+// types of this file and of rpcreply.go, and *Fault for a request that failed without having run.
 type Reply any
 
 // Pong answers ping.

@@ -1,9 +1,12 @@
 package execute
 
 import (
+	"bytes"
+	"log/slog"
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,6 +80,24 @@ func TestRemoteStream(t *testing.T) {
 		timings := w.out.done(stream).Timings()
 		if timings.Total != time.Second || timings.Upstream != time.Second || w.health() != 0 {
 			t.Errorf("it took %+v", timings)
+		}
+	})
+}
+
+// TestWarningsGoToTheLog: a stream has nobody else to tell.
+func TestWarningsGoToTheLog(t *testing.T) {
+	var log bytes.Buffer
+	tools := &fakeTools{}
+	options := Options{Tools: tools, Agents: []Agent{{Name: "assistant", Model: "ready", MaxSteps: 1, Tools: []string{"s/*"}}}, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	inRPC(t, options, func(w rpcWorld) {
+		stream := w.start(local("call s__ask"))
+		w.after(time.Second)
+		done := w.out.done(stream)
+		if len(done.Warnings) == 0 || !strings.Contains(log.String(), done.Warnings[0]) || !strings.Contains(log.String(), "can't be asked") {
+			t.Errorf("the warnings are %q, the log is %s", done.Warnings, log.String())
+		}
+		if asked := w.out.chats[0].calls; len(asked) != 0 || len(tools.calls()) != 0 {
+			t.Errorf("asked for %v, called %q", asked, tools.calls())
 		}
 	})
 }
