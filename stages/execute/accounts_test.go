@@ -18,6 +18,7 @@ type user struct {
 	current  string
 	tools    wire.LocalTools
 	slow     time.Duration // that a change takes
+	stopTime time.Duration // that StopRun takes
 	broken   bool          // Resolve panics
 	stopped  []string      // conversations of StopRun
 	chats    []wire.RemoteChat
@@ -176,7 +177,10 @@ func (a *fakeAccount) IOLogs(_ context.Context, workflowID, workflowName, intera
 }
 
 // StopRun implements Account.
-func (a *fakeAccount) StopRun(_ context.Context, interactionID string) (wire.StopReason, error) {
+func (a *fakeAccount) StopRun(ctx context.Context, interactionID string) (wire.StopReason, error) {
+	if err := sleep(ctx, a.user.stopTime); err != nil {
+		return wire.StopError, err
+	}
 	a.user.mu.Lock()
 	defer a.user.mu.Unlock()
 	a.user.stopped = append(a.user.stopped, a.profile.Name+" "+interactionID)

@@ -12,28 +12,32 @@ type aside struct {
 	// profile returns the name of the profile that the message means; nil for one that means none. It is
 	// resolved before anything that was sent later is looked at.
 	profile func(params any) string
-	answer  func(e *Execute, ctx context.Context, profile wire.Profile, params any) (wire.Reply, error)
+	// ofFile says that the answer is about the user's file alone: it is worked out before that, too.
+	ofFile bool
+	answer func(e *Execute, ctx context.Context, profile wire.Profile, params any) (wire.Reply, error)
 }
 
 var asides = map[wire.Method]aside{
-	wire.MethodProfileList:    {nil, (*Execute).profileList},
-	wire.MethodProfileSet:     {nil, (*Execute).profileSet},
-	wire.MethodProfileUse:     {nil, (*Execute).profileUse},
-	wire.MethodLogin:          {func(p any) string { return p.(*wire.LoginParams).Profile }, (*Execute).login},
-	wire.MethodAuthStatus:     {namedProfile, (*Execute).authStatus},
-	wire.MethodLogout:         {namedProfile, (*Execute).logout},
-	wire.MethodAgentsList:     {func(p any) string { return p.(*wire.AgentsParams).Profile }, (*Execute).agentsList},
-	wire.MethodConversations:  {namedProfile, (*Execute).conversations},
-	wire.MethodTurns:          {profileOfHistory, (*Execute).turns},
-	wire.MethodSnapshot:       {profileOfHistory, (*Execute).snapshot},
-	wire.MethodToolsStatus:    {nil, (*Execute).toolsStatus},
-	wire.MethodToolsList:      {nil, (*Execute).toolsList},
-	wire.MethodToolsConfigure: {nil, (*Execute).toolsConfigure},
-	wire.MethodToolsRun:       {nil, (*Execute).toolsOff},
-	wire.MethodToolsStart:     {nil, (*Execute).toolsOff},
-	wire.MethodToolsStop:      {nil, (*Execute).toolsStatus},
+	wire.MethodProfileList:    {ofFile: true, answer: (*Execute).profileList},
+	wire.MethodProfileSet:     {ofFile: true, answer: (*Execute).profileSet},
+	wire.MethodProfileUse:     {ofFile: true, answer: (*Execute).profileUse},
+	wire.MethodLogin:          {profile: profileOfLogin, answer: (*Execute).login},
+	wire.MethodAuthStatus:     {profile: namedProfile, answer: (*Execute).authStatus},
+	wire.MethodLogout:         {profile: namedProfile, answer: (*Execute).logout},
+	wire.MethodAgentsList:     {profile: profileOfAgents, answer: (*Execute).agentsList},
+	wire.MethodConversations:  {profile: namedProfile, answer: (*Execute).conversations},
+	wire.MethodTurns:          {profile: profileOfHistory, answer: (*Execute).turns},
+	wire.MethodSnapshot:       {profile: profileOfHistory, answer: (*Execute).snapshot},
+	wire.MethodToolsStatus:    {ofFile: true, answer: (*Execute).toolsStatus},
+	wire.MethodToolsList:      {ofFile: true, answer: (*Execute).toolsList},
+	wire.MethodToolsConfigure: {ofFile: true, answer: (*Execute).toolsConfigure},
+	wire.MethodToolsRun:       {answer: (*Execute).toolsOff},
+	wire.MethodToolsStart:     {answer: (*Execute).toolsOff},
+	wire.MethodToolsStop:      {answer: (*Execute).toolsStatus},
 }
 
+func profileOfLogin(params any) string   { return params.(*wire.LoginParams).Profile }
+func profileOfAgents(params any) string  { return params.(*wire.AgentsParams).Profile }
 func namedProfile(params any) string     { return params.(*wire.ProfileParams).Profile }
 func profileOfHistory(params any) string { return params.(*wire.HistoryParams).Profile }
 
@@ -109,6 +113,8 @@ func (e *Execute) workOut(asked *wire.Request, place *order, how aside) (reply w
 		if profile, err = e.options.RPC.Profiles.Resolve(how.profile(asked.Params)); err != nil {
 			return e.faultOf(err)
 		}
+	}
+	if !how.ofFile {
 		place.pass()
 	}
 	reply, err := how.answer(e, e.ctx, profile, asked.Params)

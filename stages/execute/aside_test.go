@@ -121,3 +121,21 @@ func TestWhatWaitsForItsPlaceEnds(t *testing.T) {
 		}
 	})
 }
+
+// TestAStopHoldsNothingUp though the gateway takes its time for it.
+func TestAStopHoldsNothingUp(t *testing.T) {
+	inRPC(t, Options{}, func(w rpcWorld) {
+		w.user.stopTime = time.Minute
+		stream := w.start(remote("1h"))
+		if got := w.call("stop", wire.MethodChatStop, &wire.StreamParams{Stream: stream}); got != nil {
+			t.Errorf("it is answered %v", got)
+		}
+		if got, _ := w.call("use", wire.MethodProfileUse, &wire.ProfileParams{Profile: "out"}).(*wire.Profile); got == nil {
+			t.Error("a change waits for it")
+		}
+		w.after(time.Minute)
+		if got := w.out.last("stop"); !reflect.DeepEqual(got, &wire.StopResult{Cancelled: true, Stopped: true}) {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
