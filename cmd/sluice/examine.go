@@ -26,9 +26,9 @@ import (
 )
 
 const (
-	// doctorPatience bounds each question to llama-server: two of them, and the GPUs' twice as long, end
-	// within the 5 s that a check has.
-	doctorPatience = 1500 * time.Millisecond
+	// doctorPatience bounds each question to llama-server: two of them, and the one for GPUs, which has twice
+	// as long, end within the 5 s that a check has.
+	doctorPatience = 2 * time.Second
 	// dismissPatience is how long a tool server may take to end when asked, endPatience how long the end of
 	// all that was started is waited for.
 	dismissPatience, endPatience = time.Second, 3 * time.Second

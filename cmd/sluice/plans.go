@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"sluice/internal/config"
@@ -171,15 +172,19 @@ func (p *plans) plan(ctx context.Context, model config.Model, program string, he
 	if program == "" {
 		return p.noServer.PlanFile(ctx, file, request)
 	}
-	if request.Unknown, err = p.unknown(ctx, program); err != nil {
+	// A first plan, which nobody sees, has the GPUs listed while the program is asked for its flags.
+	looking := func() { _, _ = p.planner.PlanFile(ctx, file, request) }
+	unknown, err := p.unknown(ctx, program, looking)
+	if err != nil {
 		return nil, err
 	}
+	request.Unknown = unknown
 	return p.planner.PlanFile(ctx, file, request)
 }
 
-// unknown returns the flags that a program doesn't know; each program is asked once. The error is the cause
-// of ctx.
-func (p *plans) unknown(ctx context.Context, program string) ([]string, error) {
+// unknown returns the flags that a program doesn't know; each program is asked once, and meanwhile is called
+// then. The error is the cause of ctx.
+func (p *plans) unknown(ctx context.Context, program string, meanwhile func()) ([]string, error) {
 	key := programKey{path: program}
 	if info, err := os.Stat(program); err == nil {
 		key.modified, key.size = info.ModTime(), info.Size()
@@ -193,6 +198,9 @@ func (p *plans) unknown(ctx context.Context, program string) ([]string, error) {
 	if flags, asked := p.known[key]; asked {
 		return flags, nil
 	}
+	var looked sync.WaitGroup
+	defer looked.Wait()
+	looked.Go(meanwhile)
 	bounded, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
 	text, problems, err := llama.Ask(bounded, p.launcher, program, "--help")

@@ -90,7 +90,7 @@ func TestTheProgramIsAskedOnce(t *testing.T) {
 	if command := gjson.GetBytes(object, "command").String(); !gjson.ValidBytes(object) || !strings.Contains(command, `"8192"`) {
 		t.Errorf("the plan is %s", object)
 	}
-	if asked := w.asked(); !slices.Equal(asked, []string{"--help", "--list-devices"}) {
+	if asked := w.asked(); !slices.Equal(slices.Sorted(slices.Values(asked)), []string{"--help", "--list-devices"}) {
 		t.Errorf("it was asked %q", asked)
 	}
 	later := time.Now().Add(time.Hour)
@@ -98,7 +98,7 @@ func TestTheProgramIsAskedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.flags()
-	if asked := w.asked(); !slices.Equal(asked, []string{"--help", "--list-devices", "--help"}) {
+	if asked := w.asked(); len(asked) != 3 || asked[2] != "--help" {
 		t.Errorf("it was asked %q", asked)
 	}
 }
