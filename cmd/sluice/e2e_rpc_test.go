@@ -184,3 +184,21 @@ func TestRPCConfiguration(t *testing.T) {
 	}
 	wantEndOfInput(t, demo)
 }
+
+// TestRPCDrops: with on_full: drop a stream still has its answer first and its end last, which tells the drops.
+func TestRPCDrops(t *testing.T) {
+	t.Parallel()
+	server := fakellama.Start(t, fakellama.Options{})
+	e := spawnRPC(t, "llama_server: {url: '"+server.URL+"'}\noutput: {on_full: drop, queue_frames: 20}\n", host.Options{Small: true})
+	e.Pause()
+	e.SendRPC("chat", "chat/start", map[string]any{"workflowId": "assistant", "input": "n=20000"})
+	server.WaitAnswers(1)
+	e.Resume()
+	stream := e.Wait("the answer", func(m host.Message) bool { return m.Get("id").Str == "chat" }).Get("result.streamId").Str
+	end := e.Ended(stream)
+	dropped := end.Get("params.dropped").Int()
+	if events := len(e.StreamEvents(stream)); end.Get("method").Str != "chat/complete" || dropped == 0 || events+int(dropped) < 20000 {
+		t.Errorf("%d events came, and the end is %s", events, end.Raw)
+	}
+	wantEndOfInput(t, e)
+}
