@@ -4,7 +4,7 @@ import "sluice/internal/wire"
 
 // jsonrpc are the methods of JSON-RPC v1 (section "Methods"), its later additions chat/stop and
 // history/snapshot, and the extension stats.
-var jsonrpc = table{known: "those that README.md lists", methods: map[string]wire.Method{
+var jsonrpc = table{known: "initialize, health, stats, shutdown, exit, and those of profile/, auth/, agents/, history/, chat/ and localTools/", methods: map[string]wire.Method{
 	"initialize":            wire.MethodHandshake,
 	"health":                wire.MethodHealth,
 	"shutdown":              wire.MethodShutdown,
