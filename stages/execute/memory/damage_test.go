@@ -2,7 +2,6 @@ package memory
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"math/rand/v2"
 	"os"
@@ -35,16 +34,47 @@ func overwrite(t *testing.T, path string, at int64, b []byte) {
 	}
 }
 
-// built returns a folder whose index is built and closed, and the turn that "needle" finds.
+// builtFiles are those of a folder whose index is built and closed.
+var builtFiles map[string][]byte
+
+// built returns a folder whose index is built and closed, and the turn that "needle" finds. It is built
+// once, and copied.
 func built(t *testing.T) (s *sessions, needle int64) {
 	t.Helper()
-	s = newSessions(t, t.TempDir())
-	s.many(200, `'hay ' || hex(randomblob(8))`, `'`+strings.Repeat("straw hay ", 50)+`'`)
-	needle = s.turn("ada", "one", "a needle", "")
+	if builtFiles == nil {
+		builtFiles = build(t)
+	}
+	dir := t.TempDir()
+	for name, text := range builtFiles {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return openSessions(t, dir), builtTurns + 1
+}
+
+// builtTurns is how many turns the folder of built holds before the needle.
+const builtTurns = 200
+
+func build(t *testing.T) map[string][]byte {
+	t.Helper()
+	s := newSessions(t, t.TempDir())
+	s.many(builtTurns, `'hay ' || hex(randomblob(8))`, `'`+strings.Repeat("straw hay ", 50)+`'`)
+	needle := s.turn("ada", "one", "a needle", "")
 	x := open(t, Options{Dir: s.dir})
+	wantTurns(t, []int64{needle}, builtTurns+1)
 	wantTurns(t, find(t, x, "ada", "two", "needle"), needle)
 	closeIndex(t, x)
-	return s, needle
+	s.db.Close()
+	files := map[string][]byte{}
+	for _, name := range []string{"sessions.db", "memory.db"} {
+		text, err := os.ReadFile(filepath.Join(s.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = text
+	}
+	return files
 }
 
 func TestADamagedIndexIsBuiltAnew(t *testing.T) {
@@ -187,81 +217,4 @@ func TestNoFileToWrite(t *testing.T) {
 	if text := log.String(); strings.Count(text, "writable") != 1 {
 		t.Errorf("the log says %s", text)
 	}
-}
-
-func TestSessionsThatCantBeRead(t *testing.T) {
-	for name, c := range map[string]struct {
-		damage func(s *sessions)
-		says   string
-	}{
-		"no database": {func(s *sessions) { os.WriteFile(filepath.Join(s.dir, "sessions.db"), noise(9000), 0o600) }, "not a database"},
-		"no journal":  {func(s *sessions) { s.exec(`DROP TABLE journal`) }, "journal"},
-		"no turns":    {func(s *sessions) { s.exec(`DROP TABLE turns`) }, "turns"},
-		"no meta":     {func(s *sessions) { s.exec(`DROP TABLE meta`) }, "meta"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, _ := built(t)
-			s.turn("ada", "one", "thread", "")
-			if name == "no database" {
-				s.db.Close()
-			}
-			c.damage(s)
-			x := open(t, Options{Dir: s.dir})
-			got, err := x.Retrieve(context.Background(), "ada", "two", "thread")
-			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "sessions.db") || len(got) > 0 {
-				t.Errorf("got %v, %v; want an error that says %q", got, err, c.says)
-			}
-			if names := damagedFiles(t, s.dir); len(names) > 0 {
-				t.Errorf("the index was set aside for it: %q", names)
-			}
-		})
-	}
-}
-
-// TestAnEmptySessionsFile is one that its store is just making.
-func TestAnEmptySessionsFile(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "sessions.db"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	x := open(t, Options{Dir: dir})
-	wantTurns(t, find(t, x, "ada", "one", "pipes"))
-	turn := newSessions(t, dir).turn("ada", "one", "pipes", "")
-	wantTurns(t, find(t, x, "ada", "two", "pipes"), turn)
-}
-
-func TestAnotherSessionsFile(t *testing.T) {
-	s, needle := built(t)
-	x := open(t, Options{Dir: s.dir})
-	wantTurns(t, find(t, x, "ada", "two", "needle"), needle)
-
-	s.exec(`UPDATE meta SET value = 'another' WHERE key = 'file_id'`)
-	s.exec(`DELETE FROM turns`)
-	s.exec(`DELETE FROM journal`)
-	s.exec(`INSERT INTO turns (id, user_id, session_id, input, response, status, started) VALUES (1, 'ada', 'one', 'thread', '', 'done', 1)`)
-	s.exec(`INSERT INTO journal (turn_id, deleted) VALUES (1, 0)`)
-	wantTurns(t, find(t, x, "ada", "two", "thread"), 1)
-	wantTurns(t, find(t, x, "ada", "two", "needle"))
-
-	// An older copy of the same file: its journal ends before what was followed.
-	s.exec(`UPDATE sqlite_sequence SET seq = 0`)
-	s.exec(`DELETE FROM journal`)
-	s.exec(`UPDATE turns SET input = 'wool'`)
-	s.exec(`INSERT INTO journal (turn_id, deleted) VALUES (1, 0)`)
-	wantTurns(t, find(t, x, "ada", "two", "wool"), 1)
-	wantTurns(t, find(t, x, "ada", "two", "thread"))
-}
-
-// TestTheSessionsFileIsReplaced: its store set the old one aside.
-func TestTheSessionsFileIsReplaced(t *testing.T) {
-	s, needle := built(t)
-	x := open(t, Options{Dir: s.dir})
-	wantTurns(t, find(t, x, "ada", "two", "needle"), needle)
-	s.db.Close()
-	for _, ending := range []string{"", "-wal", "-shm"} {
-		os.Rename(filepath.Join(s.dir, "sessions.db"+ending), filepath.Join(s.dir, "old.db"+ending))
-	}
-	wantTurns(t, find(t, x, "ada", "two", "needle"))
-	turn := newSessions(t, s.dir).turn("ada", "one", "needle", "")
-	wantTurns(t, find(t, x, "ada", "two", "needle"), turn)
 }

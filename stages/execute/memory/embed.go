@@ -114,8 +114,8 @@ func (x *Index) embed(ctx context.Context, texts []string) ([][]float32, error) 
 	return units, nil
 }
 
-// searchMeaning returns the turns nearest to a vector, none without one.
-func (x *Index) searchMeaning(ctx context.Context, r request, vector []float32) ([]int64, error) {
+// searchMeaning returns the turns nearest to a vector that have to do with it, none without one.
+func (x *Index) searchMeaning(ctx context.Context, r request, vector []float32, byWords []int64) ([]int64, error) {
 	if vector == nil {
 		return nil, nil
 	}
@@ -133,5 +133,6 @@ func (x *Index) searchMeaning(ctx context.Context, r request, vector []float32) 
 		return nil, err
 	}
 	key := signKey{model, user}
-	return x.signs.table(key, signWords(len(vector))).nearest(ctx, x.store, key, r.session, vector)
+	list, floor, err := x.signs.table(key, signWords(len(vector))).nearest(ctx, x.store, key, r.session, vector)
+	return related(list, floor, byWords), err
 }

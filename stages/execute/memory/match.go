@@ -7,18 +7,28 @@ import (
 )
 
 const (
-	// rankedTurns is how many turns' words are ranked at most: about 1.5 µs each.
-	rankedTurns = 1500
+	// rankedTurns is how many turns' words are ranked at most: 1.5 to 3 µs each.
+	rankedTurns = 1000
 	// windowTurns is how many of a user's newest turns are searched for common words.
 	windowTurns = 1000
 	rareTerms   = 16 // words of the first search at most
 	commonTerms = 3  // words of the second at most; FTS5's bm25 counts all turns that hold each
+
+	// A word that more than a commonShare-th of a user's turns hold, and more than commonFloor of them,
+	// doesn't tell one turn from another.
+	commonShare = 4
+	commonFloor = 10
 )
 
 // counted is a term with the number of turns that hold it, as far as they were counted.
 type counted struct {
 	term
 	turns int
+}
+
+// telling returns the terms that tell one of so many turns from another.
+func telling(terms []counted, turns int) []counted {
+	return slices.DeleteFunc(terms, func(c counted) bool { return c.turns > max(commonFloor, turns/commonShare) })
 }
 
 // choose parts the terms that occur, the rarest first: those whose turns come to at most rankedTurns,

@@ -23,11 +23,12 @@ func TestPlans(t *testing.T) {
 		{"position", x.store.read, positionQuery, nil, []string{"SEARCH meta USING PRIMARY KEY"}},
 		{"count", x.store.read, countQuery, []any{`"1:a"`, 0, 9}, []string{"SCAN words VIRTUAL TABLE INDEX"}},
 		{"turns", x.store.read, turnsQuery, []any{`"1:a"`, 0, 1, "two", 9}, []string{"SCAN words VIRTUAL TABLE INDEX", "SEARCH docs USING INTEGER PRIMARY KEY"}},
+		{"stored", x.store.read, storedQuery, []any{1, 9}, []string{"SEARCH docs USING COVERING INDEX docs_user"}},
 		{"window", x.store.read, windowQuery, []any{1, 9}, []string{"SEARCH docs USING COVERING INDEX docs_user"}},
 		{"model", x.store.read, modelQuery, []any{"m", 9}, []string{"SEARCH models USING COVERING INDEX"}},
 		{"signs", x.store.read, signsQuery, []any{1, 1, 0}, []string{"SEARCH v USING COVERING INDEX vectors_user", "SEARCH docs USING INTEGER PRIMARY KEY"}},
 		{"signs' floor", x.store.read, signsFloorQuery, []any{1, 1, 9}, []string{"SEARCH vectors USING COVERING INDEX vectors_user"}},
-		{"rescore", x.store.read, rescoreQuery, []any{"[1]"}, []string{"SEARCH vectors USING INTEGER PRIMARY KEY"}},
+		{"vectors", x.store.read, vectorsQuery, []any{"[1]"}, []string{"SEARCH vectors USING INTEGER PRIMARY KEY"}},
 		{"fresh", x.store.read, freshQuery, []any{1, 9, 16}, []string{"SEARCH docs USING COVERING INDEX docs_seq", "SEARCH v USING COVERING INDEX"}},
 		{"older", x.store.read, olderQuery, []any{1, 9, 16}, []string{"SEARCH docs USING COVERING INDEX docs_seq", "SEARCH v USING COVERING INDEX"}},
 		{"newest", x.source.db, newestQuery, nil, []string{"SEARCH meta", "SEARCH journal"}},
@@ -80,16 +81,17 @@ func TestQueryTerms(t *testing.T) {
 		return list
 	}
 	for text, want := range map[string][]term{
-		"":                      nil,
-		" \n.,-":                nil,
-		"One two ONE":           word("one", "two"),
-		"max_tokens=0x1F":       word("max", "tokens", "0x1f"),
-		"北京天气":                  word("北京", "京天", "天气"),
-		"Go言語 is":               word("go", "言語", "is"),
-		"猫":                     {{"猫", true}},
-		"a\x00b\xffc":           word("a", "b", "c"),
-		"\u0301":                nil,
-		strings.Repeat("é", 99): word(strings.Repeat("é", wordRunes)),
+		"":                nil,
+		" \n.,-":          nil,
+		"One two ONE":     word("one", "two"),
+		"max_tokens=0x1F": word("max", "tokens", "0x1f"),
+		"北京天气":            word("北京", "京天", "天气"),
+		"Go言語 is":         word("go", "言語", "is"),
+		"猫":               {{"猫", true}},
+		"a\x00b\xffc":     word("a", "b", "c"),
+		"\u0301":          nil,
+		strings.Repeat("\u0301", wordRunes) + "a": nil, // its end is past what counts
+		strings.Repeat("é", 99):                   word(strings.Repeat("é", wordRunes)),
 	} {
 		if got := queryTerms(text); !slices.Equal(got, want) {
 			t.Errorf("%q: got %v; want %v", text, got, want)
@@ -136,7 +138,7 @@ func TestFuse(t *testing.T) {
 
 // FuzzWords: any text is found by any of its own words, and its expression is one that FTS5 takes.
 func FuzzWords(f *testing.F) {
-	for _, seed := range []string{"one two", "北京 a猫", "\x00\xff", "\"a\" OR b*", "e\u0301 \u0301", "ภาษาไทย", "ーー", "1:a"} {
+	for _, seed := range []string{"one two", "北京 a猫", "\x00\xff", "\"a\" OR b*", "e\u0301 \u0301", "ภาษาไทย", "ーー", "1:a", strings.Repeat("\u0301", wordRunes) + "a"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

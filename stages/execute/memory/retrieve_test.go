@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,7 +134,7 @@ func TestQueriesAreData(t *testing.T) {
 	x := open(t, Options{Dir: dir})
 	for _, query := range []string{
 		`"`, `""`, `quote"`, `"quote" OR "`, `NEAR(near quote, 5)`, `input : near`, `{input response} : near`, `- input : near`,
-		`^near`, `near*`, `near + and`, `NOT near`, `(near`, `) near (`, `near AND`, `OR`, `'; DROP TABLE words; --near`,
+		`^near`, `near*`, `near + and`, `NOT near`, `(near`, `) near (`, `near AND`, `OR input`, `'; DROP TABLE words; --near`,
 		`1:secret near`, `near "1:secret"`, "near\x00\"secret", "\xffnear\xff", strings.Repeat(`"`, 5000) + "near", strings.Repeat("near ", 200_000),
 		strings.Repeat("x", 1<<20) + " near", strings.Repeat("語", 1<<18) + " near",
 	} {
@@ -148,61 +147,6 @@ func TestQueriesAreData(t *testing.T) {
 	}
 	wantTurns(t, find(t, x, "bob", "two", "1:secret"), other)
 	wantTurns(t, find(t, x, "ada", "two", "1:secret 2:secret secret"))
-}
-
-// TestUsersNeverSeeEachOthers is the property: whatever is stored and asked, a snippet is of the user
-// and of another session.
-func TestUsersNeverSeeEachOthers(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 11))
-	vocabulary := strings.Fields(`1 2 11 1:a a: a b c d e user:1 "1:a" OR NOT 猫 猫が 北京 é E zz yy xx ww vv`)
-	users := []string{"", "1", "11", "1:", "a", "A", "ada", "ada ", "ada\x00", "é", "é", `"`, "%", "_"}
-	names := []string{"", "one", "two", "1"}
-	text := func(limit int) string {
-		words := make([]string, 1+random.IntN(limit))
-		for i := range words {
-			words[i] = vocabulary[random.IntN(len(vocabulary))]
-		}
-		return strings.Join(words, " ")
-	}
-	type stored struct{ user, session string }
-	dir := t.TempDir()
-	s, turns := newSessions(t, dir), map[int64]stored{}
-	embed := func(_ context.Context, texts []string) ([][]float32, error) {
-		vectors := make([][]float32, len(texts))
-		for i, text := range texts {
-			vectors[i] = []float32{float32(len(text)), 1, -1}
-		}
-		return vectors, nil
-	}
-	x := open(t, Options{Dir: dir, TopK: 100, Embed: embed, EmbeddingModel: "m"})
-	found := 0
-	for round := range 60 {
-		s.exec(`BEGIN`)
-		for range 8 {
-			one := stored{users[random.IntN(len(users))], names[random.IntN(len(names))]}
-			turns[s.turn(one.user, one.session, text(8), text(20))] = one
-		}
-		s.exec(`COMMIT`)
-		if round%3 == 0 {
-			for turn := range turns {
-				s.delete(turn)
-				delete(turns, turn)
-				break
-			}
-		}
-		for range 3 {
-			asking := stored{users[random.IntN(len(users))], names[random.IntN(len(names))]}
-			for _, turn := range find(t, x, asking.user, asking.session, text(5)) {
-				found++
-				if of, ok := turns[turn]; !ok || of.user != asking.user || of.session == asking.session {
-					t.Fatalf("%+v was given turn %d of %+v (stored: %v)", asking, turn, of, ok)
-				}
-			}
-		}
-	}
-	if found < 100 {
-		t.Errorf("only %d turns were found: the property says little", found)
-	}
 }
 
 func TestSnippetsAndIndexAreBounded(t *testing.T) {
@@ -222,20 +166,6 @@ func TestSnippetsAndIndexAreBounded(t *testing.T) {
 	}
 	if n := len(got[0].Response); n > snippetResponse || n < snippetResponse-1 {
 		t.Errorf("the response has %d bytes", n)
-	}
-}
-
-// TestCommonWords: words that more turns hold than are ranked are looked for in the newest.
-func TestCommonWords(t *testing.T) {
-	dir := t.TempDir()
-	s := newSessions(t, dir)
-	rare := s.turn("ada", "one", "the needle", "")
-	s.many(rankedTurns+100, `'the hay number ' || i`, `''`)
-	newest := s.turn("ada", "one", "hay the", "the hay")
-	x := open(t, Options{Dir: dir, TopK: 2})
-	wantTurns(t, find(t, x, "ada", "two", "the needle"), rare, newest)
-	if got := find(t, x, "ada", "two", "the hay"); len(got) != 2 || got[0] != newest {
-		t.Errorf("found %v; want %d first", got, newest)
 	}
 }
 

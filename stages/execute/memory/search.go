@@ -25,7 +25,7 @@ func (x *Index) search(ctx context.Context, r request) ([]wire.Snippet, error) {
 	if err != nil {
 		return nil, err
 	}
-	byMeaning, err := x.searchMeaning(ctx, r, r.vector.wait(ctx))
+	byMeaning, err := x.searchMeaning(ctx, r, r.vector.wait(ctx), byWords)
 	if err != nil {
 		return nil, err
 	}
@@ -83,13 +83,18 @@ func (s *store) user(ctx context.Context, name string) (id int64, ok bool, err e
 }
 
 // search returns the turns that fit best, best first: by the rare words, and when those bring fewer
-// than enough, by the common ones among the newest turns.
+// than enough, by the common ones among the newest turns. Words that are in too many turns to tell one
+// from another are not looked for, so they alone bring none.
 func (s *store) search(ctx context.Context, user int64, session string, terms []term, enough int) ([]int64, error) {
-	all, err := s.count(ctx, user, terms)
+	all, err := s.count(ctx, user, content(terms))
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	stored, err := s.stored(ctx, user)
 	if err != nil {
 		return nil, err
 	}
-	rare, common := choose(all)
+	rare, common := choose(telling(all, stored))
 	turns, err := s.turns(ctx, user, session, rare, 0)
 	if err != nil || len(turns) >= enough || len(common) == 0 {
 		return turns, err
@@ -115,7 +120,7 @@ func (s *store) newest(ctx context.Context, user int64, session string, common [
 	for i, c := range common {
 		word := match(userMark(user), c)
 		n, known := s.common.get(word)
-		if !known {
+		if !known || n == notCounted {
 			if n, err = s.countOne(ctx, word, after); err != nil {
 				return nil, err
 			}
@@ -123,7 +128,7 @@ func (s *store) newest(ctx context.Context, user int64, session string, common [
 		}
 		common[i].turns = n
 	}
-	rare, others := choose(common)
+	rare, others := choose(telling(common, windowTurns))
 	rarest := append(rare, others...)
 	return s.turns(ctx, user, session, rarest[:min(len(rarest), commonTerms)], after)
 }
@@ -137,10 +142,28 @@ func (s *store) count(ctx context.Context, user int64, terms []term) (list []cou
 			if n, err = s.countOne(ctx, word, 0); err != nil {
 				return nil, err
 			}
+			if n > rankedTurns {
+				s.common.put(word, notCounted)
+			}
 		}
 		list[i] = counted{t, n}
 	}
 	return list, nil
+}
+
+const storedQuery = `SELECT count(*) FROM (SELECT 1 FROM docs WHERE user = ? LIMIT ?)`
+
+// stored counts a user's turns, up to as many as make even the most common word that is counted one
+// that tells something.
+func (s *store) stored(ctx context.Context, user int64) (n int, err error) {
+	const most = commonShare * (rankedTurns + 1)
+	if s.common.isLarge(user) {
+		return most, nil
+	}
+	if err = s.countStored.QueryRowContext(ctx, user, most).Scan(&n); n == most {
+		s.common.setLarge(user)
+	}
+	return n, err
 }
 
 const countQuery = `SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? AND rowid > ? LIMIT ?)`

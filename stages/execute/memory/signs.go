@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"encoding/json"
 	"slices"
@@ -38,6 +39,9 @@ type signTable struct {
 	signs    []uint64 // words for each id
 	names    map[string]int
 	last     int64 // id up to which vectors were read
+
+	sample [][]float32 // vectors from all over the table; only what is typical is told from them
+	made   int         // how many ids there were when the sample was made
 }
 
 // table returns the table of a key, which may be empty.
@@ -64,25 +68,62 @@ func (c *signCache) forgetAll() {
 	c.tables, c.latest = nil, nil
 }
 
-// nearest returns the turns whose vectors are nearest to the unit vector v, nearest first.
-func (t *signTable) nearest(ctx context.Context, s *store, key signKey, session string, v []float32) ([]int64, error) {
+// nearest returns the turns whose vectors are nearest to the unit vector v, nearest first, and the
+// cosine from which on one has to do with it.
+func (t *signTable) nearest(ctx context.Context, s *store, key signKey, session string, v []float32) ([]scored, float32, error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if err := t.load(ctx, s, key); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for {
 		ids := t.near(signsOf(v), session)
-		list, found, err := s.rescore(ctx, ids, v)
+		list, err := s.rescore(ctx, ids, v)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		// Vectors of deleted turns are noticed here; when they were many, others stand behind them.
-		t.remove(ids, found)
-		if len(found) == len(ids) || len(list) >= candidates {
-			return best(list, candidates), nil
+		if t.remove(ids, list) == 0 || len(list) >= candidates {
+			floor, err := t.floor(ctx, s, list, v)
+			return best(list, candidates), floor, err
 		}
 	}
+}
+
+// floor returns the cosine from which on a turn has to do with v. list are those nearest to it, which
+// in a small table are all.
+func (t *signTable) floor(ctx context.Context, s *store, list []scored, v []float32) (float32, error) {
+	var cosines []float32
+	if len(t.ids) <= rescored {
+		for _, one := range list {
+			cosines = append(cosines, one.cosine)
+		}
+		return floorOf(cosines, len(t.ids)), nil
+	}
+	if err := t.resample(ctx, s); err != nil {
+		return 0, err
+	}
+	for _, one := range t.sample {
+		cosines = append(cosines, product(v, one))
+	}
+	return floorOf(cosines, len(t.ids)), nil
+}
+
+// resample makes the sample, unless the one that there is was made of about as many vectors.
+func (t *signTable) resample(ctx context.Context, s *store) error {
+	if t.made*3/4 <= len(t.ids) && len(t.ids) <= t.made*5/4 {
+		return nil
+	}
+	ids := make([]int64, sampled)
+	for i := range ids {
+		ids[i] = t.ids[i*len(t.ids)/sampled]
+	}
+	var sample [][]float32
+	err := s.vectors(ctx, ids, func(_, _ int64, encoded []byte) { sample = append(sample, decodeVector(encoded)) })
+	if err == nil {
+		t.sample, t.made = sample, len(t.ids)
+	}
+	return err
 }
 
 const signsQuery = `SELECT v.id, docs.session, v.signs FROM vectors v INDEXED BY vectors_user CROSS JOIN docs ON docs.turn = v.turn
@@ -182,14 +223,17 @@ func nearer(histogram []int) (limit, within int) {
 	return len(histogram), 0
 }
 
-// remove forgets the ids that weren't found.
-func (t *signTable) remove(ids []int64, found map[int64]bool) {
+// remove forgets the ids that weren't found, and returns how many.
+func (t *signTable) remove(ids []int64, found []scored) int {
 	if len(ids) == len(found) {
-		return
+		return 0
 	}
 	gone := map[int64]bool{}
 	for _, id := range ids {
-		gone[id] = !found[id]
+		gone[id] = true
+	}
+	for _, one := range found {
+		delete(gone, one.id)
 	}
 	kept := 0
 	for i, id := range t.ids {
@@ -201,32 +245,38 @@ func (t *signTable) remove(ids []int64, found map[int64]bool) {
 		kept++
 	}
 	t.ids, t.sessions, t.signs = t.ids[:kept], t.sessions[:kept], t.signs[:kept*t.words]
+	return len(gone)
 }
 
-const rescoreQuery = `SELECT id, turn, vector FROM vectors WHERE id IN (SELECT value FROM json_each(?))`
+// rescore returns the vectors that are still there with their cosines.
+func (s *store) rescore(ctx context.Context, ids []int64, v []float32) (list []scored, err error) {
+	list = make([]scored, 0, len(ids))
+	err = s.vectors(ctx, ids, func(id, turn int64, encoded []byte) {
+		list = append(list, scored{id, turn, cosine(v, encoded)})
+	})
+	return list, err
+}
 
-// rescore returns the cosines above 0 of the vectors that are still there, and which were.
-func (s *store) rescore(ctx context.Context, ids []int64, v []float32) (list []scored, found map[int64]bool, err error) {
+const vectorsQuery = `SELECT id, turn, vector FROM vectors WHERE id IN (SELECT value FROM json_each(?))`
+
+// vectors calls yield with each vector that is still there, encoded; yield must not keep it.
+func (s *store) vectors(ctx context.Context, ids []int64, yield func(id, turn int64, encoded []byte)) error {
 	wanted, err := json.Marshal(ids)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	rows, err := s.read.QueryContext(ctx, rescoreQuery, string(wanted))
+	rows, err := s.findVectors.QueryContext(ctx, string(wanted))
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer rows.Close()
-	found = map[int64]bool{}
 	for rows.Next() {
 		var id, turn int64
-		var encoded []byte
+		var encoded sql.RawBytes
 		if err := rows.Scan(&id, &turn, &encoded); err != nil {
-			return nil, nil, err
+			return err
 		}
-		found[id] = true
-		if product, ok := cosine(v, encoded); ok && product > 0 {
-			list = append(list, scored{turn, product})
-		}
+		yield(id, turn, encoded)
 	}
-	return list, found, rows.Err()
+	return rows.Err()
 }

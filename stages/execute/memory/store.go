@@ -45,7 +45,7 @@ type store struct {
 
 	common commonWords
 
-	countWords, findTurns, findWindow *sql.Stmt // of read, closed with it
+	countWords, countStored, findTurns, findWindow, findVectors *sql.Stmt // of read, closed with it
 }
 
 // openStore opens or makes the index's file. errForeign says that it is another program's or of
@@ -111,7 +111,8 @@ func (s *store) prepare(ctx context.Context) error {
 		return err
 	}
 	for statement, query := range map[**sql.Stmt]string{
-		&s.countWords: countQuery, &s.findTurns: turnsQuery, &s.findWindow: windowQuery,
+		&s.countWords: countQuery, &s.countStored: storedQuery, &s.findTurns: turnsQuery, &s.findWindow: windowQuery,
+		&s.findVectors: vectorsQuery,
 	} {
 		prepared, err := s.read.PrepareContext(ctx, query)
 		if code(err) == codeError {

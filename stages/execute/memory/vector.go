@@ -34,15 +34,34 @@ func encodeVector(v []float32) []byte {
 	return b
 }
 
-// cosine returns the product of a unit vector with an encoded one; ok is false for another length.
-func cosine(v []float32, encoded []byte) (product float32, ok bool) {
+func decodeVector(encoded []byte) []float32 {
+	v := make([]float32, len(encoded)/4)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(encoded[4*i:]))
+	}
+	return v
+}
+
+// cosine returns the product of a unit vector with an encoded one, -1 for one of another length.
+func cosine(v []float32, encoded []byte) (sum float32) {
 	if len(encoded) != 4*len(v) {
-		return 0, false
+		return -1
 	}
 	for i, f := range v {
-		product += f * math.Float32frombits(binary.LittleEndian.Uint32(encoded[4*i:]))
+		sum += f * math.Float32frombits(binary.LittleEndian.Uint32(encoded[4*i:]))
 	}
-	return product, true
+	return sum
+}
+
+// product returns the cosine of two unit vectors, -1 for those of different lengths.
+func product(a, b []float32) (sum float32) {
+	if len(a) != len(b) {
+		return -1
+	}
+	for i, f := range a {
+		sum += f * b[i]
+	}
+	return sum
 }
 
 // signWords is how many words hold the signs of a vector.
@@ -75,22 +94,22 @@ func distance(a, b []uint64) (n int) {
 	return n
 }
 
-// scored is a turn with the cosine of its vector and the query's.
+// scored is a turn with the cosine of its vector, of this id, and the query's.
 type scored struct {
-	turn   int64
-	cosine float32
+	id, turn int64
+	cosine   float32
 }
 
-// best returns the turns by falling cosine, each once, at most limit.
-func best(list []scored, limit int) []int64 {
+// best returns those of the highest cosines, falling, each turn once, at most limit.
+func best(list []scored, limit int) []scored {
 	slices.SortFunc(list, func(a, b scored) int {
 		return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(b.turn, a.turn))
 	})
-	var turns []int64
-	for _, s := range list {
-		if len(turns) < limit && !slices.Contains(turns, s.turn) {
-			turns = append(turns, s.turn)
+	var first []scored
+	for _, one := range list {
+		if len(first) < limit && !slices.ContainsFunc(first, func(s scored) bool { return s.turn == one.turn }) {
+			first = append(first, one)
 		}
 	}
-	return turns
+	return first
 }

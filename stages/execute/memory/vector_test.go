@@ -1,82 +1,15 @@
 package memory
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"hash/fnv"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"sluice/internal/testkit"
 )
-
-// topics is an embedding model that knows what a few words are about.
-type topics struct {
-	dimensions atomic.Int64
-	fail       atomic.Bool
-	calls      atomic.Int64
-	refused    string // a text that holds this fails all that it comes with
-}
-
-func (m *topics) embed(_ context.Context, texts []string) ([][]float32, error) {
-	m.calls.Add(1)
-	if m.fail.Load() {
-		return nil, errors.New("the server is down")
-	}
-	vectors := make([][]float32, len(texts))
-	for i, text := range texts {
-		if m.refused != "" && strings.Contains(text, m.refused) {
-			return nil, errors.New("too long")
-		}
-		vectors[i] = make([]float32, m.dimensions.Load())
-		for _, word := range strings.Fields(strings.ToLower(text)) {
-			topic := map[string]string{"cat": "animal", "kitten": "animal", "dog": "animal", "car": "vehicle", "lorry": "vehicle"}[word]
-			hash := fnv.New64a()
-			fmt.Fprint(hash, topic)
-			random := rand.New(rand.NewPCG(hash.Sum64(), 1))
-			for d := range vectors[i] {
-				if topic != "" {
-					vectors[i][d] += float32(random.NormFloat64())
-				}
-			}
-		}
-		vectors[i][0] += 0.01
-	}
-	return vectors, nil
-}
-
-func newTopics() *topics {
-	m := &topics{}
-	m.dimensions.Store(64)
-	return m
-}
-
-// vectorsOf counts the vectors of a model's name and dimensions.
-func vectorsOf(t *testing.T, x *Index, model string, dimensions int64) (n int) {
-	t.Helper()
-	x.files.RLock()
-	defer x.files.RUnlock()
-	err := x.store.read.QueryRow(`SELECT count(*) FROM vectors v JOIN models m ON m.id = v.model WHERE m.name = ? AND m.dimensions = ?`,
-		model, dimensions).Scan(&n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
-func waitVectors(t *testing.T, x *Index, model string, dimensions int64, want int) {
-	t.Helper()
-	testkit.Until(t, fmt.Sprintf("%d vectors of %s with %d dimensions", want, model, dimensions),
-		func() bool { return vectorsOf(t, x, model, dimensions) == want })
-}
 
 func TestMeaning(t *testing.T) {
 	s, model := newSessions(t, t.TempDir()), newTopics()
@@ -223,65 +156,4 @@ func TestOneTextThatTheModelRefuses(t *testing.T) {
 	if n := model.calls.Load() - calls; n > 1 {
 		t.Errorf("refused texts were tried again, %d calls", n)
 	}
-}
-
-// TestSignsKeepTheNearest compares with an exact search, on vectors that lie in clusters as those of
-// texts do.
-func TestSignsKeepTheNearest(t *testing.T) {
-	const turns, dimensions, top = 20_000, 384, 10
-	random := rand.New(rand.NewPCG(1, 2))
-	near := func(center []float32, spread float64) []float32 {
-		v := make([]float32, dimensions)
-		for i := range v {
-			v[i] = center[i] + float32(random.NormFloat64()*spread)
-		}
-		return normalise(v)
-	}
-	origin := make([]float32, dimensions)
-	var centers [][]float32
-	for range 100 {
-		centers = append(centers, near(origin, 1))
-	}
-	table := &signTable{words: signWords(dimensions), names: map[string]int{}}
-	var all [][]float32
-	for i := range turns {
-		all = append(all, near(centers[random.IntN(len(centers))], 0.05))
-		table.add(int64(i+1), "one", encodeSigns(signsOf(all[i])))
-	}
-	kept := 0
-	for range 50 {
-		query := near(centers[random.IntN(len(centers))], 0.05)
-		var exact []scored
-		for i, v := range all {
-			exact = append(exact, scored{int64(i + 1), dot(query, v)})
-		}
-		ids := table.near(signsOf(query), "two")
-		for _, turn := range best(exact, top) {
-			if slices.Contains(ids, turn) {
-				kept++
-			}
-		}
-	}
-	t.Logf("signs keep %.1f %% of the %d nearest", float64(kept)/50/top*100, top)
-	if kept < 50*top*95/100 {
-		t.Errorf("of %d nearest only %d are kept", 50*top, kept)
-	}
-}
-
-// lockedBuffer is a log that a test reads while it is written.
-type lockedBuffer struct {
-	mutex  sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return b.buffer.String()
 }

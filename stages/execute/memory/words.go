@@ -108,8 +108,10 @@ func queryTerms(text string) []term {
 				add(run, true)
 			case k == dense:
 				pairs(run, func(word string) { add(word, false) })
-			case hasBase(run):
-				add(cutRunes(run, wordRunes), false)
+			default:
+				if word := cutRunes(run, wordRunes); hasBase(word) {
+					add(word, false)
+				}
 			}
 		})
 	}

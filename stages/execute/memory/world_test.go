@@ -40,7 +40,7 @@ func newSessions(t testing.TB, dir string) *sessions {
 
 func openSessions(t testing.TB, dir string) *sessions {
 	t.Helper()
-	db, err := sql.Open("sqlite", dsn(filepath.Join(dir, "sessions.db"))+"?_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)")
+	db, err := sql.Open("sqlite", dsn(filepath.Join(dir, "sessions.db"))+"?_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)&_pragma=synchronous(off)")
 	if err != nil {
 		t.Fatal(err)
 	}
