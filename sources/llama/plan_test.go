@@ -117,7 +117,7 @@ func TestAsk(t *testing.T) {
 	launcher := newServer(t, ServerOptions{}).launcher
 	for name, c := range map[string]struct{ script, out, problems, err string }{
 		"both":         {"echo \"got $*\"\necho bad >&2\n", "got --help x\n", "bad\n", ""},
-		"environment":  {"env | grep -c -e ^SLUICE_ -e ^LLAMA_\n", "0\n", "", "exit status 1"},
+		"environment":  {"env | grep -c -e ^SLUICE_ -e ^LLAMA_ARG_ -e ^LLAMA_API_KEY\n", "0\n", "", "exit status 1"},
 		"fails":        {"echo a\nexit 3\n", "a\n", "", "exit status 3"},
 		"floods":       {"yes | head -c 3000000\n", strings.Repeat("y\n", maxAnswer/2), "", ""},
 		"leaves a son": {"sleep 1000 &\necho a\n", "a\n", "", ""},
