@@ -43,11 +43,16 @@ type examination struct {
 	facts    doctor.ConfigurationFacts
 	stdout   io.Writer
 	log      *slog.Logger
+	// turns holds a token for each report that a host is being made: each starts every tool server.
+	turns chan struct{}
 }
+
+// mostReports are made for hosts at once; the others wait.
+const mostReports = 2
 
 // newExamination looks at a configuration that was read, or wasn't because of err: then at the defaults.
 func newExamination(loaded *config.Loaded, err error, stdout io.Writer, log *slog.Logger) *examination {
-	x := &examination{stdout: stdout, log: log, facts: doctor.ConfigurationFacts{Err: err}}
+	x := &examination{stdout: stdout, log: log, turns: make(chan struct{}, mostReports), facts: doctor.ConfigurationFacts{Err: err}}
 	if err != nil {
 		defaults := config.Default()
 		x.settings = &defaults
@@ -66,6 +71,12 @@ func newExamination(loaded *config.Loaded, err error, stdout io.Writer, log *slo
 
 // document is the method doctor (execute.Doctor).
 func (x *examination) document(ctx context.Context, agent string) ([]byte, error) {
+	select {
+	case x.turns <- struct{}{}:
+		defer func() { <-x.turns }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 	return json.Marshal(x.report(ctx, agent))
 }
 

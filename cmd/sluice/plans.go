@@ -70,6 +70,9 @@ func (p *plans) listDevices(ctx context.Context) (string, error) {
 func (p *plans) start(model config.Model) func(context.Context, string) ([]string, error) {
 	return func(ctx context.Context, program string) ([]string, error) {
 		result, err := p.plan(ctx, model, program, 0)
+		if err == nil && result.Model.Embedding {
+			err = wire.NewFault(wire.CodeModelPlan, fmt.Sprintf("the model file %q is an embedding model, which can't chat; name a language model in models[].path, and this one in memory.embedding_model", model.Path))
+		}
 		if err != nil {
 			return nil, err
 		}

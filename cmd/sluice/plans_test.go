@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"log/slog"
 	"os"
@@ -218,5 +219,43 @@ func BenchmarkPlannedStart(b *testing.B) {
 	w.flags()
 	for b.Loop() {
 		w.flags()
+	}
+}
+
+// TestEmbeddingModelsDoNotChat: a plan warns, a start is refused.
+func TestEmbeddingModelsDoNotChat(t *testing.T) {
+	w := newPlansWorld(t, knowing, ":")
+	text := func(s string) string { return string(binary.LittleEndian.AppendUint64(nil, uint64(len(s)))) + s }
+	header := "GGUF\x03\x00\x00\x00" + strings.Repeat("\x00", 8) + "\x02" + strings.Repeat("\x00", 7) +
+		text("general.architecture") + "\x08\x00\x00\x00" + text("bert") + text("bert.attention.causal") + "\x07\x00\x00\x00\x00"
+	if err := os.WriteFile(w.settings.Models[0].Path, []byte(header), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	result, err := w.result(t.Context(), "m")
+	if err != nil || !result.Model.Embedding || !slices.Contains(result.Command, "--embedding") || !strings.Contains(strings.Join(result.Warnings, " "), "can't chat") {
+		t.Errorf("got %+v, %v", result, err)
+	}
+	_, err = w.start(w.settings.Models[0])(t.Context(), w.settings.LlamaServer.Binary)
+	var fault *wire.Fault
+	if !errors.As(err, &fault) || fault.Code != wire.CodeModelPlan || !strings.Contains(fault.Message, "memory.embedding_model") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestReportsWaitForOthers, and can be given up meanwhile.
+func TestReportsWaitForOthers(t *testing.T) {
+	x := newExamination(&config.Loaded{Config: config.Default()}, nil, nil, slog.New(slog.DiscardHandler))
+	for range mostReports {
+		x.turns <- struct{}{}
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	reason := errors.New("enough")
+	cancel(reason)
+	if _, err := x.document(ctx, ""); err != reason {
+		t.Errorf("got %v", err)
+	}
+	<-x.turns
+	if object, err := x.document(t.Context(), ""); err != nil || gjson.GetBytes(object, "status").Str == "" || len(x.turns) != mostReports-1 {
+		t.Errorf("got %s, %v", object, err)
 	}
 }
