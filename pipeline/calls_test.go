@@ -70,11 +70,11 @@ func TestAStepBringsItsCalls(t *testing.T) {
 
 func TestTooManyCallsAreLogged(t *testing.T) {
 	var batch wire.Tokens
-	for i := range 70 {
+	for i := range 262 {
 		batch.Calls = append(batch.Calls, wire.CallDelta{Index: i, Function: "f"})
 	}
 	outcome, log := step(t, &batch)
-	if len(outcome.Calls) != 64 || !strings.Contains(log, "level=WARN") || !strings.Contains(log, "pieces_left_out=6") {
+	if len(outcome.Calls) != 256 || !strings.Contains(log, "level=WARN") || !strings.Contains(log, "pieces_left_out=6") {
 		t.Errorf("%d calls, log %s", len(outcome.Calls), log)
 	}
 }

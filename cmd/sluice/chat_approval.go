@@ -42,6 +42,7 @@ func (a *approvals) add(m *message) wire.Decision {
 
 func (a *approvals) ask() {
 	m := a.open[0]
+	a.keyboard.discard()
 	a.console.println(fmt.Sprintf("sluice: may %s run with %s?", oneLine(m.Tool, shownName), oneLine(string(m.Args), shownApproval)))
 	a.console.ask("  y = yes, s = yes, for the rest of the session, N = no: ")
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"sluice/internal/testkit"
 )
 
 // approval writes a tool_approval, and its call's start before.
@@ -213,4 +215,18 @@ func TestConsoleQuestion(t *testing.T) {
 		c.answered(false)
 		checkScreen(t, &out, "yes?", "a line", "yes? y", "yes?", "")
 	})
+}
+
+// TestTypedBeforeTheQuestion is no answer to it.
+func TestTypedBeforeTheQuestion(t *testing.T) {
+	k := newKeyboard(strings.NewReader("y\nn\n"))
+	forgotten := 0
+	k.forget = func() { forgotten++ }
+	early := k.ask()
+	testkit.Until(t, "a line was typed", func() bool { return len(early) == 1 })
+	k.discard() // the line that was read, and what the terminal has
+	k.discard() // what was read behind it
+	if l := <-k.ask(); l.text != "" || l.err == nil || forgotten != 2 {
+		t.Errorf("got %q, %v; the terminal forgot %d times", l.text, l.err, forgotten)
+	}
 }

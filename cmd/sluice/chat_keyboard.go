@@ -12,6 +12,8 @@ import (
 type keyboard struct {
 	lines *bufio.Reader
 	typed chan typedLine // of the read that runs; nil when none does
+	// forget makes the terminal forget what was typed and not read; nil for what is none.
+	forget func()
 }
 
 type typedLine struct {
@@ -26,7 +28,23 @@ func keyboardOf(s streams) *keyboard {
 	if file, ok := s.in.(*os.File); !ok || !isTerminal(file) {
 		return nil
 	}
-	return newKeyboard(stdioInput(s.in))
+	k := newKeyboard(stdioInput(s.in))
+	k.forget = func() { forgetTyped(s.in.(*os.File)) }
+	return k
+}
+
+// discard forgets what was typed so far: it can't be the answer to a question that is only now asked.
+func (k *keyboard) discard() {
+	switch {
+	case k.typed == nil:
+		_, _ = k.lines.Discard(k.lines.Buffered())
+	case len(k.typed) > 0:
+		<-k.typed
+		k.taken()
+	}
+	if k.forget != nil {
+		k.forget()
+	}
 }
 
 // ask returns where the next line comes; whoever receives it calls taken.

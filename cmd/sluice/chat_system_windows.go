@@ -28,6 +28,11 @@ func obeysEscapes(file *os.File) bool {
 		windows.SetConsoleMode(handle, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
 }
 
+// forgetTyped empties the console's input buffer.
+func forgetTyped(file *os.File) {
+	_ = windows.FlushConsoleInputBuffer(windows.Handle(file.Fd())) // best effort
+}
+
 // brokenPipe reports whether a write failed because its reader has gone.
 func brokenPipe(err error) bool {
 	return errors.Is(err, windows.ERROR_BROKEN_PIPE) || errors.Is(err, windows.ERROR_NO_DATA) ||

@@ -115,7 +115,7 @@ func TestMaskedReadsBack(t *testing.T) {
 	for _, text := range []string{
 		"", "llama_server: {url: 'demo:', api_key: k}", "app: {data_dir: /tmp, approval_timeout: 1h30m}\ninput: {max_line_bytes: 1000}",
 		"models: [{path: /m, gpu_layers: 3}, {name: 'yes', path: '/a b'}]\nagents: [{temperature: 0.25, tools: [], system_prompt: \" a: b\\n\\t# c\\n\\n\"}, {name: '1', tools: ['!x', '-']}]",
-		"mcp_servers: {a.b: {command: '@x', args: [-y, '', null?], requires_approval: [a/*, '*']}, '0x1': {url: 'http://h', headers: {'null': ''}, requires_approval: false}}",
+		"mcp_servers: {a.b: {command: '@x', args: [-y, '', null?], requires_approval: [a.b/*, '*']}, '0x1': {url: 'http://h', headers: {'null': ''}, requires_approval: false}}",
 		"llama_server: {args: [\"\\u00e9\\u2028\\u0085\\a\\e\\x7f\", \"'\\\"\\\\\", 😀, ~x, '%', '{}', '= 5']}",
 	} {
 		roundTrip(t, mustLoad(t, text).Config)

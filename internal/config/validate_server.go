@@ -68,6 +68,28 @@ func printable(key string) bool {
 	return !strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
+// mayName reports whether a glob may name a tool of the server: whether what stands before its first
+// wildcard allows it.
+func mayName(glob, server string) bool {
+	prefix, literal := server+"/", glob
+	at := strings.IndexAny(glob, "*?")
+	if at < 0 {
+		return len(glob) > len(prefix) && strings.HasPrefix(glob, prefix)
+	}
+	literal = glob[:at]
+	return strings.HasPrefix(prefix, literal) || strings.HasPrefix(literal, prefix)
+}
+
+// approvalChecks keep a list that was meant to protect tools from protecting none of them unnoticed.
+func approvalChecks(at, server string, globs []string) []check {
+	var checks []check
+	for i, glob := range globs {
+		checks = append(checks, check{fmt.Sprintf("%s[%d]", at, i), mayName(glob, server),
+			"names no tool of this server: they are named " + server + "/TOOL"})
+	}
+	return checks
+}
+
 func (c *Config) mcpChecks() []check {
 	names := make([]string, 0, len(c.MCPServers))
 	for name := range c.MCPServers {
@@ -79,6 +101,7 @@ func (c *Config) mcpChecks() []check {
 		at := join("mcp_servers", name)
 		checks = append(checks, check{at, validServerName(name), "a server's name must be made of letters, digits, - _ and ."})
 		checks = append(checks, c.MCPServers[name].checks(at)...)
+		checks = append(checks, approvalChecks(at+".requires_approval", name, c.MCPServers[name].RequiresApproval.Globs)...)
 	}
 	return checks
 }

@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// maxCalls is how many tool calls of one step are kept.
-	maxCalls = 64
+	// maxCalls is how many tool calls of one step are kept: more than a turn makes, so that the model can
+	// be told how many were too many.
+	maxCalls = 256
 	// maxArguments bounds the arguments of one step's calls together, in bytes.
 	maxArguments = 16 << 20
 )
@@ -30,7 +31,7 @@ type call struct {
 
 // Cut says what of a step's tool calls was more than is kept.
 type Cut struct {
-	// Pieces is how many pieces belonged to calls after the 64th, which are left out.
+	// Pieces is how many pieces belonged to calls after the 256th, which are left out.
 	Pieces int
 	// TooLong is how many calls lost their arguments, because those of the step came to more than
 	// 16 MiB.

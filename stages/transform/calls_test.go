@@ -30,7 +30,7 @@ func TestCalls(t *testing.T) {
 		"empty":               {[]*wire.Tokens{pieces(wire.CallDelta{})}, nil},
 		"without a name":      {[]*wire.Tokens{pieces(delta(0, "a", "", "{}"))}, []wire.ToolCall{{ID: "a", Arguments: "{}"}}},
 		"without ids":         {[]*wire.Tokens{pieces(delta(0, "", "f", ""), delta(1, "", "f", ""))}, []wire.ToolCall{{ID: "call_3_0", Function: "f"}, {ID: "call_3_1", Function: "f"}}},
-		"the same id":         {[]*wire.Tokens{pieces(delta(0, "call_3_1", "f", ""), delta(1, "call_3_1", "f", ""))}, []wire.ToolCall{{ID: "call_3_1", Function: "f"}, {ID: "call_3_65", Function: "f"}}},
+		"the same id":         {[]*wire.Tokens{pieces(delta(0, "call_3_1", "f", ""), delta(1, "call_3_1", "f", ""))}, []wire.ToolCall{{ID: "call_3_1", Function: "f"}, {ID: "call_3_257", Function: "f"}}},
 		"a character in two":  {[]*wire.Tokens{pieces(delta(0, "a", "f", "\xc3"), delta(0, "", "", "\xa9"))}, []wire.ToolCall{{ID: "a", Function: "f", Arguments: "é"}}},
 		"half a character":    {[]*wire.Tokens{pieces(delta(0, "a\xff", "f\xff", "x\xc3"))}, []wire.ToolCall{{ID: "a\ufffd", Function: "f\ufffd", Arguments: "x\ufffd"}}},
 		"a nonsensical index": {[]*wire.Tokens{pieces(delta(-1, "a", "f", ""))}, nil},

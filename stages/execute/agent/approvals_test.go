@@ -27,7 +27,7 @@ func TestApprovals(t *testing.T) {
 				w.approvals.decide(time.Second, call.CallID, Answer{})
 				return nil
 			}
-		}, 1, wire.ToolDenied, time.Second, "can't be asked any more", ""},
+		}, 1, wire.ToolDenied, time.Second, "can't be asked any more", "because the input ended"},
 		"not needed":       {func(w *world) { w.approvals.needless = true }, 0, wire.ToolOK, 0, "s/ask got {}", ""},
 		"can't be asked":   {func(w *world) { w.approvals.possible = false }, 0, wire.ToolDenied, 0, "can't be asked", ""},
 		"needed by no one": {func(w *world) { w.approvals.possible, w.approvals.needless = false, true }, 0, wire.ToolOK, 0, "s/ask got {}", ""},

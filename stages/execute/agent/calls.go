@@ -166,6 +166,7 @@ func (r *round) take(n news) {
 		t.warn("a call of " + call.Tool + " was denied because its approval was not answered in time; answer sooner, or raise app.approval_timeout")
 		r.refuse(n.index, wire.ToolDenied, "Nobody answered in time whether this tool may run, so the call was denied. Go on without it.")
 	case !t.Approvals.Possible():
+		t.warn("a call of " + call.Tool + " was denied because the input ended before its approval was answered")
 		r.refuse(n.index, wire.ToolDenied, "The user can't be asked any more whether this tool may run, so the call was denied. Go on without it.")
 	default:
 		r.refuse(n.index, wire.ToolDenied, "The user denied this call. Go on without it.")

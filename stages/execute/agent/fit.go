@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 
 	"sluice/internal/wire"
 )
@@ -12,6 +13,8 @@ const (
 	bytesPerToken = 6
 	// unknownHistory is how much of it is loaded when the size of the context isn't known, in bytes.
 	unknownHistory = 128 << 10
+	// shortToken is how long a token of a tool's schema is at least, on average.
+	shortToken = 4
 	// templateBytes is what a chat template adds to a message, templateTools what it adds to the tools,
 	// at most: only a prompt that is shorter than the context even so goes uncounted.
 	templateBytes, templateTools = 64, 1024
@@ -92,6 +95,20 @@ func (p *prompt) fit(ctx context.Context, window Window) {
 			return
 		}
 	}
+}
+
+// tooLong says why a prompt doesn't fit and what to do, when nothing can be left out any more.
+func (p *prompt) tooLong() string {
+	described := 0
+	for _, tool := range p.turn.tools {
+		described += len(tool.Function) + len(tool.Description) + len(tool.Schema)
+	}
+	if p.size > 0 && described/shortToken > p.limit() {
+		return fmt.Sprintf("what describes the %s takes more of the model's context than there is; offer fewer with agents[].tools, or raise models[].ctx_size",
+			counted(len(p.turn.tools), "tool"))
+	}
+	return "the conversation doesn't fit into the model's context, even without its older part; " +
+		"shorten the input, begin a new session, or raise models[].ctx_size"
 }
 
 // promptBytes is what a prompt comes to at most, in tokens: no token is shorter than a byte.

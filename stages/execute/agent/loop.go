@@ -145,8 +145,7 @@ func (t *turn) step(ctx context.Context, step int) (e end, over bool, err error)
 	var overflow *wire.Overflow
 	switch {
 	case errors.As(err, &overflow) && ctx.Err() == nil:
-		return t.abort(step, wire.AbortContextOverflow, "the conversation doesn't fit into the model's context, even without its older part; "+
-			"shorten the input, begin a new session, or raise models[].ctx_size"), true, nil
+		return t.abort(step, wire.AbortContextOverflow, t.prompt.tooLong()), true, nil
 	case err != nil:
 		return end{}, true, err
 	}

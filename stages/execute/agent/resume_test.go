@@ -243,3 +243,17 @@ func TestCallsOfAResumedTurnDelayNobody(t *testing.T) {
 		w.inOrder("Resume 1", "yield", "call s/slow", "llm_start 1")
 	})
 }
+
+// TestAnswerIsRepeated: a host that was killed before it read a result gets it by resume.
+func TestAnswerIsRepeated(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.interrupted(wire.TurnDone, wire.TurnStep{Text: "see", Calls: []wire.TurnCall{stored("a", "s/echo", true, &wire.ToolResult{Status: wire.ToolOK})}})
+		w.sessions.turns["u/s"][0].Response = "the \"answer\""
+		w.run()
+		w.happened("Open", "Last", "run_start before", "final 1 the \\\"answer\\\"", "Close")
+		w.warned("its answer is repeated")
+		if w.result.Steps != 2 || w.result.FinishReason != "stop" || string(w.result.Response) != `the \"answer\"` {
+			t.Errorf("got %+v", w.result)
+		}
+	})
+}

@@ -84,6 +84,8 @@ type turn struct {
 	result  *Result
 	session Session
 	stored  bool // the turn has a row in the session
+	// answered says that the turn had its answer in an earlier life, which its host may never have read.
+	answered bool
 	// stepStored says that the last step is in the session with its calls.
 	stepStored bool
 	record     wire.Turn
@@ -122,6 +124,10 @@ func (t *turn) run(ctx context.Context) error {
 	t.begin(ctx)
 	if t.Resume {
 		t.start(t.record.Input)
+	}
+	if t.answered {
+		t.repeat()
+		return nil
 	}
 	end, err := t.work(ctx)
 	t.finish(ctx, end, err)
@@ -179,6 +185,12 @@ func (t *turn) takeUp(ctx context.Context) bool {
 		return false
 	}
 	if last == nil || last.Status == wire.TurnDone || last.Status == wire.TurnAborted {
+		t.answered = last != nil && last.Status == wire.TurnDone && t.Input == ""
+		if t.answered {
+			t.record = *last
+			t.warn("there was nothing to resume: the last turn had ended, and its answer is repeated")
+			return true
+		}
 		t.warn("there was nothing to resume; the input was answered as a new turn")
 		return false
 	}
@@ -212,6 +224,13 @@ func (t *turn) adopt(name string) {
 		return
 	}
 	t.warn("the resumed turn was begun by agent " + name + ", which is not configured any more; it goes on under " + t.Agent.Name)
+}
+
+// repeat answers with what the turn was answered with.
+func (t *turn) repeat() {
+	t.result.Response = wire.AppendText(nil, t.record.Response, t.ASCII)
+	t.result.FinishReason, t.result.Steps = "stop", len(t.record.Steps)+1
+	t.Event(wire.Event{Kind: wire.EventFinal, Step: len(t.record.Steps), Text: t.result.Response})
 }
 
 // end is how the work of a turn ended without an error.
