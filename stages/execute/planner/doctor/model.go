@@ -19,7 +19,7 @@ func Model(name string, plan func(context.Context) (*planner.Result, error)) Che
 			return refused(err)
 		}
 		m, p := result.Model, result.Plan
-		message := fmt.Sprintf("%s, %.1f B parameters, %s", m.Quantization, float64(m.Parameters)/1e9, size(m.FileBytes))
+		message := fmt.Sprintf("%s, %s parameters, %s", m.Quantization, parameters(m.Parameters), size(m.FileBytes))
 		if p.CtxSize > 0 && result.Estimate.ComputeBuffers > 0 {
 			message += fmt.Sprintf("; %s of %d tokens need %s", count(p.Parallel, "slot"), p.CtxSize, size(result.Estimate.Total))
 		}
@@ -50,6 +50,14 @@ func refused(err error) Finding {
 		hint = "take one of the ways out, or another model"
 	}
 	return failed(fault.Message, hint)
+}
+
+// parameters writes their number for people.
+func parameters(n uint64) string {
+	if n < 1e9 {
+		return fmt.Sprintf("%.1f M", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f B", float64(n)/1e9)
 }
 
 // size writes bytes for people.
