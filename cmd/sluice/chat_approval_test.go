@@ -76,8 +76,9 @@ func TestApprovalsAreAskedInTurn(t *testing.T) {
 		for _, call := range []string{"c1", "c2", "c3"} {
 			f.approval(a, call, call+"/t")
 		}
-		typeOn(t, person, "y\nn\n")
+		typeOn(t, person, "y\n")
 		f.decided(a, "c1", "once", "true")
+		typeOn(t, person, "n\n")
 		f.decided(a, "c2", "deny", "true")
 		_ = person.Close() // the end of input is no yes
 		f.decided(a, "c3", "deny", "false")
