@@ -20,7 +20,7 @@ const (
 	// SQLite waits at a time: in between the writer looks whether the store was closed.
 	busyPatience = 5 * time.Second
 	busyStep     = 50 * time.Millisecond
-	// retryPatience is busyPatience for a job of a transaction that failed.
+	// retryPatience is busyPatience for a renewal, and for each job of a transaction that failed.
 	retryPatience = time.Second
 	// keptInterval is how often jobs are tried again whose callers have given up.
 	keptInterval = 250 * time.Millisecond
@@ -194,18 +194,22 @@ func (w *writer) forgo(j *job, err error) {
 	}
 }
 
+// retryAll runs each job alone. Once the file is busy the rest doesn't overtake what is kept.
 func (w *writer) retryAll(batch []*job) {
+	var err error
 	for _, j := range batch {
-		w.retry(j)
+		if !isBusy(err) {
+			err = w.retry(j)
+		}
+		w.finish(j, err)
 	}
 }
 
 // retry runs one job in a transaction of its own, in a new file where the old one is damaged or gone.
-func (w *writer) retry(j *job) {
+func (w *writer) retry(j *job) error {
 	err := w.once(j)
 	if w.options.Inspect {
-		w.finish(j, err)
-		return
+		return err
 	}
 	for range tries { // the file was moved, and the one in its place may be damaged
 		switch {
@@ -214,14 +218,13 @@ func (w *writer) retry(j *job) {
 		case isDamage(err):
 			err = w.reopen(err)
 		default:
-			w.finish(j, err)
-			return
+			return err
 		}
 		if err == nil {
 			err = w.once(j)
 		}
 	}
-	w.finish(j, err)
+	return err
 }
 
 func (w *writer) once(j *job) error {

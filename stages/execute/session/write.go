@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"sluice/internal/wire"
@@ -39,8 +40,8 @@ func (s *Session) write(ctx context.Context, j *job, change func(c *connection, 
 // toldOfWrite turns the error of a write into one for people.
 func (s *Session) toldOfWrite(ctx context.Context, j *job, err error) error {
 	file := s.store.file()
-	if j.stays && ctx.Err() != nil && file != "" && errors.Is(err, context.Cause(ctx)) {
-		return &unstored{"the session file " + file + " was busy until the chat ended. What is missing is stored once the file is free, " +
+	if j.parted.Load() && !isBusy(err) { // the writer goes on with it
+		return &unstored{strings.TrimSpace("the session file "+file) + " was busy for too long. What is missing is stored once it is free, " +
 			"unless this engine ends before that; end an engine that hangs or was suspended", err}
 	}
 	return told(ctx, err, unstorable, file)

@@ -92,7 +92,7 @@ func (w *writer) renew() {
 	if w.base == nil || w.base.path == "" || !w.engine.left {
 		return
 	}
-	if err := w.change(w.patience, w.renewal()); err != nil {
+	if err := w.change(retryPatience, w.renewal()); err != nil {
 		w.log.Warn("the session leases could not be renewed", "error", reason(err, w.base.path))
 	}
 }
