@@ -192,7 +192,9 @@ func (s *server) tools() ([]wire.Tool, string) {
 	case s.life != nil:
 		catalog := s.life.catalog.Load()
 		return catalog.tools, catalog.warning
-	case s.attempt != nil:
+	case s.known != nil && !s.barred:
+		return s.known, ""
+	case s.attempt != nil && !s.barred:
 		return nil, fmt.Sprintf("MCP server %q is still starting; its tools come with the next chat", s.name)
 	}
 	return nil, fmt.Sprintf("MCP server %q is not there: %s", s.name, s.fault)

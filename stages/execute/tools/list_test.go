@@ -185,3 +185,40 @@ func TestListTakesWhatCanBeUsed(t *testing.T) {
 	}
 	wantIn(t, w.log.String(), "another of this name", "it is too large", "it is no JSON Schema", "unprintable")
 }
+
+// TestListKnowsTheToolsOfTheDead: a server that died is started again by the next call, so no chat goes
+// without its tools meanwhile, nor waits for it.
+func TestListKnowsTheToolsOfTheDead(t *testing.T) {
+	starts := 0
+	synctest.Test(t, func(t *testing.T) {
+		spawn := func(name string, server Server) (Process, error) {
+			if starts++; starts > 1 {
+				time.Sleep(3 * time.Second)
+			}
+			if starts > 2 {
+				return nil, fmt.Errorf("the disk has gone")
+			}
+			return spawnMemory(name, server)
+		}
+		w := newWorld(t, Options{Servers: scripted("x: dies in a call"), Spawn: spawn})
+		all := len(w.list())
+		for range 2 {
+			w.Call(t.Context(), "x/die", "{}")
+			synctest.Wait()
+			began := time.Now()
+			tools, warnings := w.List(t.Context(), []string{"*"}, func() { t.Error("it waits") })
+			if len(tools) != all || len(warnings) > 0 || time.Since(began) != 0 {
+				t.Errorf("%d tools after %v, warnings %q", len(tools), time.Since(began), warnings)
+			}
+			if starts == 1 {
+				if result := w.Call(t.Context(), "x/echo", `{"text":"a"}`); result.Status != wire.ToolOK {
+					t.Errorf("after its death it says %+v", result)
+				}
+			}
+		}
+		time.Sleep(time.Minute)
+		if tools, warnings := w.List(t.Context(), []string{"*"}, nil); len(tools) > 0 || !strings.Contains(strings.Join(warnings, ""), "the disk has gone") {
+			t.Errorf("%d tools of a server that can't start, warnings %q", len(tools), warnings)
+		}
+	})
+}

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"sluice/internal/wire"
 )
 
 const (
@@ -20,11 +22,15 @@ type server struct {
 	o    Server
 	log  *slog.Logger
 
-	mu       sync.Mutex
-	life     *life         // set while the server is ready
-	current  *life         // set while something of a life may run: from its start to its end
-	attempt  chan struct{} // closed when that start has ended; nil when none is under way
-	began    time.Time     // when the attempt began
+	mu      sync.Mutex
+	life    *life         // set while the server is ready
+	current *life         // set while something of a life may run: from its start to its end
+	attempt chan struct{} // closed when that start has ended; nil when none is under way
+	began   time.Time     // when the attempt began
+	// known are the tools of the last life, offered until it is clear that the next one can't start: a
+	// server that died is started again by the next call, so its tools are still there for the model.
+	known    []wire.Tool
+	barred   bool          // the last start failed
 	ending   chan struct{} // closed when the last life's process is gone; nil before the first end
 	failures int           // in a row
 	retryAt  time.Time     // no start before
@@ -70,7 +76,10 @@ func (s *server) beginLocked() <-chan struct{} {
 func (s *server) patience() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.failures > 0 {
+	switch {
+	case s.known != nil && !s.barred:
+		return time.Time{} // there is nothing to wait for
+	case s.barred:
 		return s.began.Add(s.m.o.Patience / 20)
 	}
 	return s.began.Add(s.m.o.Patience)
@@ -123,7 +132,7 @@ func (s *server) try(protocol string) (*life, error) {
 
 func (s *server) ready(attempt chan struct{}, l *life) {
 	s.mu.Lock()
-	s.life, s.attempt, s.ending = l, nil, l.gone
+	s.life, s.attempt, s.ending, s.barred = l, nil, l.gone, false
 	s.mu.Unlock()
 	s.m.generation.Add(1)
 	close(attempt)
@@ -132,7 +141,7 @@ func (s *server) ready(attempt chan struct{}, l *life) {
 
 func (s *server) failed(attempt chan struct{}, fault string) {
 	s.mu.Lock()
-	s.current, s.attempt, s.fault = nil, nil, fault
+	s.current, s.attempt, s.fault, s.barred = nil, nil, fault, true
 	s.failures++
 	s.retryAt = time.Now().Add(backoff(s.failures))
 	s.mu.Unlock()
@@ -148,7 +157,7 @@ func (s *server) retireLocked(l *life) {
 	if s.life != l {
 		return
 	}
-	s.life = nil
+	s.life, s.known = nil, l.catalog.Load().tools
 	if time.Since(l.since) >= longLife {
 		s.failures = 0
 	}
