@@ -130,6 +130,9 @@ func (x *Index) retrieve(ctx context.Context, r request) ([]wire.Snippet, error)
 	if len(snippets) > 0 || err == nil {
 		return snippets, err
 	}
+	if x.ctx.Err() != nil { // Close was called; ctx, which bind ends, may not know it yet
+		return nil, ErrClosed
+	}
 	return nil, explain(x.options.Dir, err)
 }
 
