@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -189,13 +190,14 @@ func TestListTakesWhatCanBeUsed(t *testing.T) {
 // TestListKnowsTheToolsOfTheDead: a server that died is started again by the next call, so no chat goes
 // without its tools meanwhile, nor waits for it.
 func TestListKnowsTheToolsOfTheDead(t *testing.T) {
-	starts := 0
+	var starts atomic.Int32
 	synctest.Test(t, func(t *testing.T) {
 		spawn := func(name string, server Server) (Process, error) {
-			if starts++; starts > 1 {
+			start := starts.Add(1)
+			if start > 1 {
 				time.Sleep(3 * time.Second)
 			}
-			if starts > 2 {
+			if start > 2 {
 				return nil, fmt.Errorf("the disk has gone")
 			}
 			return spawnMemory(name, server)
@@ -210,7 +212,7 @@ func TestListKnowsTheToolsOfTheDead(t *testing.T) {
 			if len(tools) != all || len(warnings) > 0 || time.Since(began) != 0 {
 				t.Errorf("%d tools after %v, warnings %q", len(tools), time.Since(began), warnings)
 			}
-			if starts == 1 {
+			if starts.Load() == 1 {
 				if result := w.Call(t.Context(), "x/echo", `{"text":"a"}`); result.Status != wire.ToolOK {
 					t.Errorf("after its death it says %+v", result)
 				}
