@@ -74,13 +74,13 @@ func TestStallIsExplained(t *testing.T) {
 		}
 		return gjson.Parse(body)
 	}
-	testkit.Until(t, "a stall under way", func() bool { return stats().Get("stalls.reader.count").Int() == 1 })
+	testkit.Until(t, "a stall under way", func() bool { return stats().Get("stalls.reader.count").Int() >= 1 })
 	traces := filepath.Join(dataDir, "traces", "*.trace")
-	testkit.Until(t, "a trace", func() bool { found, _ := filepath.Glob(traces); return len(found) == 1 })
+	testkit.Until(t, "a trace", func() bool { found, _ := filepath.Glob(traces); return len(found) >= 1 })
 	e.Resume()
 	wantWhole(t, e, "c", fakellama.Text("n=5000"))
-	stall := stats().Get("recent_stalls.0")
-	if stall.Get("cause").Str != "reader" || stall.Get("request").Str != "c" || stall.Get("ms").Int() < 100 || stall.Get("queue_bytes").Int() == 0 {
+	stall := stats().Get(`recent_stalls.#(cause=="reader")`) // on a busy machine the server stands still, too
+	if stall.Get("request").Str != "c" || stall.Get("ms").Int() < 100 || stall.Get("queue_bytes").Int() == 0 {
 		t.Errorf("the stall is %s", stall)
 	}
 	if _, body := fetch(t, r.Addr, "/metrics?token="+token); !strings.Contains(body, `sluice_requests_total{method="chat",outcome="ok"} 1`) || strings.Contains(body, token) {
@@ -93,7 +93,7 @@ func TestStallIsExplained(t *testing.T) {
 	}
 	found, _ := filepath.Glob(traces)
 	log := e.Log()
-	if !strings.Contains(log, "STDIO_WRITER_STALL") || !strings.Contains(log, "trace="+found[0]) || strings.Contains(log, token) {
+	if !strings.Contains(log, "STDIO_WRITER_STALL") || len(found) == 0 || !strings.Contains(log, "trace="+found[0]) || strings.Contains(log, token) {
 		t.Errorf("the log is %s", log)
 	}
 }
