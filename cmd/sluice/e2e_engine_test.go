@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"sluice/internal/testkit/fakellama"
@@ -48,8 +49,12 @@ func attached(t *testing.T, config string, o host.Options) (*host.Engine, *fakel
 	return spawn(t, "llama_server: {url: '"+server.URL+"'}\n"+config, o), server
 }
 
+// write writes a file that can be run. No process is begun meanwhile: it would hold the file open until it
+// has become another program, and a program that is open for writing can't be started ("text file busy").
 func write(t *testing.T, path, text string) {
 	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,8 @@ func TestRealServerHoldsMemory(t *testing.T) {
 	r := newReal(t)
 	r.script(strings.Replace(recorded, "exec SERVER", "SERVER", 1) + "exit $?\n")
 	e := r.start(quick, "models: [{path: model.gguf}]\n", host.Options{})
-	e.Call("w", "warmup", nil)
+	e.Send("w", "warmup", nil)
+	e.Result("w")
 	group := groupOf(t, r.pids()[0])
 	if held := heldMemory(group); runtime.GOOS == "linux" && held < 20<<20 || held > 1<<30 {
 		t.Errorf("the server holds %d bytes", held)
