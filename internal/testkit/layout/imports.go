@@ -46,7 +46,7 @@ var rules = []rule{
 	{"stages/execute/planner", []string{wire}, []string{"*"}},
 	{"stages/execute/profile", []string{wire}, []string{system}},
 	{"stages/execute/session", []string{wire}, []string{sqlite, system}},
-	{"stages/execute/tools", []string{wire}, []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go"}},
+	{"stages/execute/tools", []string{wire}, []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go", gjson}},
 
 	{"sinks/stdout", []string{wire}, []string{streams, system}},
 

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -32,8 +33,9 @@ func (l *life) failure(ctx context.Context, err error, sent *mark) (result wire.
 	case errors.As(err, &answered):
 		retryable := answered.Code == jsonrpc.CodeInvalidParams || answered.Code == jsonrpc.CodeInternalError
 		return failure(retryable, "the tool failed: %s", l.s.o.Clean(excerpt(answered.Message))), false
-	case !l.isLost():
-		return failure(false, "the tool's result can't be read: %s", l.s.o.Clean(excerpt(err.Error()))), false
+	case isInvalid(err) || !l.isLost():
+		l.s.log.Debug("a tool's result can't be read", "error", l.s.o.Clean(excerpt(err.Error())))
+		return failure(false, "the tool's result can't be read: %s", invalidAnswer("tools/call")), false
 	}
 	result, gone := l.broken(ctx)
 	return result, gone && !sent.sent.Load() // until it is gone something may still be sent
@@ -88,7 +90,18 @@ func (l *life) why(err error) string {
 	case l.process != nil && isBroken(err) && !isTold(err):
 		return "it ended during its start" + l.how()
 	}
+	if undecodable(err) {
+		return invalidAnswer(l.phase).Error()
+	}
 	return reason(err)
+}
+
+// undecodable reports whether an error is the decoder's, whose words tell of our types.
+func undecodable(err error) bool {
+	var kind *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	return errors.As(err, &kind) || errors.As(err, &syntax) || strings.Contains(err.Error(), "json: ") ||
+		strings.Contains(err.Error(), "unmarshal") || strings.Contains(err.Error(), "failed to decode")
 }
 
 // isTold reports whether an error itself tells what the server did wrong.
@@ -137,6 +150,7 @@ func reason(err error) string {
 	var elsewhere *redirected
 	var request *url.Error
 	var answered *jsonrpc.Error
+	var invalid invalidAnswer
 	switch {
 	case errors.As(err, &refused):
 		return refused.Error()
@@ -146,6 +160,10 @@ func reason(err error) string {
 		return excerpt(request.Err.Error())
 	case errors.As(err, &answered):
 		return excerpt("it answered: " + answered.Message)
+	case errors.As(err, &invalid):
+		return invalid.Error()
+	case undecodable(err):
+		return "it sent something that is no valid message of MCP"
 	}
 	return excerpt(err.Error())
 }

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -90,13 +91,22 @@ func (l *life) transport() (mcp.Transport, error) {
 		return nil, err
 	}
 	l.process = process
-	l.pipes = newPipes(process.Stdin(), process.Stdout(), l.s.m.o.MaxMessage, l.noise)
+	l.pipes = newPipes(process.Stdin(), process.Stdout(), l.s.m.o.MaxMessage, l.noise, l.mended)
 	return l.pipes, nil
 }
 
 // noise logs what a server printed that is no message.
 func (l *life) noise(line string) {
 	l.s.log.Debug("MCP server printed what is no message", "line", l.s.o.Clean(line))
+}
+
+// mended logs what was wrong with an answer. Of a list it is a warning, because tools are missing.
+func (l *life) mended(method string, m *mending) {
+	level, text := slog.LevelDebug, "MCP server's result was mended"
+	if method == "tools/list" {
+		level, text = slog.LevelWarn, "MCP server's list of tools has entries that are no tools, which are left out, or members of a wrong type, which are ignored"
+	}
+	l.s.log.Log(l.s.m.ctx, level, text, "entries", m.dropped, "members", m.changed)
 }
 
 // client makes the client side of the session. It offers the server nothing: no sampling, no questions

@@ -59,14 +59,14 @@ func appendDoubling(long, piece []byte, limit int) []byte {
 
 // parse returns the messages of a line: one, or those of a batch, which protocol 2025-03-26 allows. Of
 // a blank line there are none. An error says that something in it is no message; the others are
-// returned nevertheless.
-func parse(line []byte) ([]jsonrpc.Message, error) {
-	line = bytes.TrimSpace(line)
+// returned nevertheless. A line may begin with a byte order mark, as the first one of some servers does.
+func parse(line []byte, decode func([]byte) (jsonrpc.Message, error)) ([]jsonrpc.Message, error) {
+	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\uFEFF")))
 	if len(line) == 0 {
 		return nil, nil
 	}
 	if line[0] != '[' {
-		message, err := jsonrpc.DecodeMessage(line)
+		message, err := decode(line)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func parse(line []byte) ([]jsonrpc.Message, error) {
 	var messages []jsonrpc.Message
 	var failed error
 	for _, one := range batch {
-		message, err := jsonrpc.DecodeMessage(one)
+		message, err := decode(one)
 		if err != nil {
 			failed = err
 			continue

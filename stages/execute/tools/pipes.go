@@ -26,6 +26,8 @@ type pipes struct {
 	limit  int // of a line that comes, and of all that wait to be written, in bytes
 	noise  func(line string)
 
+	answers answers
+
 	incoming chan jsonrpc.Message // closed by the reader
 	readErr  error                // set before incoming is closed
 	closed   chan struct{}        // closed by Close
@@ -44,9 +46,9 @@ type outgoing struct {
 	sent *mark
 }
 
-func newPipes(stdin io.WriteCloser, stdout io.ReadCloser, limit int, noise func(string)) *pipes {
+func newPipes(stdin io.WriteCloser, stdout io.ReadCloser, limit int, noise func(string), mended func(string, *mending)) *pipes {
 	p := &pipes{
-		stdin: stdin, stdout: stdout, limit: limit, noise: noise,
+		stdin: stdin, stdout: stdout, limit: limit, noise: noise, answers: answers{mended: mended},
 		incoming: make(chan jsonrpc.Message), closed: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	p.tasks.Go(p.read)
@@ -91,6 +93,7 @@ func (p *pipes) Write(ctx context.Context, message jsonrpc.Message) error {
 	if p.queued+len(line) > p.limit {
 		return errUnread
 	}
+	p.answers.tell(message)
 	p.queued += len(line)
 	p.queue = append(p.queue, outgoing{append(line, '\n'), markOf(ctx)})
 	select {
@@ -122,7 +125,7 @@ func (p *pipes) read() {
 			p.readErr = err
 			return
 		}
-		messages, err := parse(line)
+		messages, err := parse(line, p.answers.decode)
 		if err != nil {
 			p.noise(excerpt(string(line)))
 		}

@@ -131,7 +131,7 @@ func TestRemoteFaults(t *testing.T) {
 		"a text":       {status(200, "text/plain", "hello"), []string{"unsupported content type"}},
 		"broken":       {status(500, "text/plain", "oops"), []string{"HTTP 500"}},
 		"an error":     {status(400, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"not you, hunter2hunter2"}}`), []string{"not you, [redacted]"}},
-		"not JSON":     {status(200, "application/json", "hello"), []string{"decode"}},
+		"not JSON":     {status(200, "application/json", "hello"), []string{"no valid result of initialize"}},
 		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL+"/there?key=x", http.StatusTemporaryRedirect)
 		}, []string{"redirects to " + elsewhere.URL + "/there;"}},
