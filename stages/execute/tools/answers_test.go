@@ -2,13 +2,17 @@ package tools
 
 import (
 	"fmt"
+	"io"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"sluice/internal/testkit"
 	"sluice/internal/wire"
 )
 
@@ -24,6 +28,13 @@ func init() {
 			s.result("1", `{"protocolVersion":5}`)
 			return hush
 		}
+	}
+	scripts["closes its output"] = func(s *script) {
+		signal.Ignore(syscall.SIGTERM)
+		s.gate = func(string) int { _ = s.out.(io.Closer).Close(); return block() }
+	}
+	scripts["closes its output in a call"] = func(s *script) {
+		s.offer("close", `{}`, func(call) int { _ = s.out.(io.Closer).Close(); return alive })
 	}
 	scripts["odd answers"] = func(s *script) {
 		for name, answer := range map[string]string{
@@ -105,4 +116,15 @@ func TestAnswersForget(t *testing.T) {
 	if _, err := a.decode([]byte(`{"id":1,"error":"x"}`)); err == nil {
 		t.Error("it takes what is no message")
 	}
+}
+
+// A server that only closes its output is said to have done that, also while it is being ended.
+func TestClosedOutput(t *testing.T) {
+	w := newWorld(t, Options{Patience: 1200 * time.Millisecond, Servers: scripted("x: closes its output", "y: closes its output in a call")})
+	testkit.Until(t, "the closed output is known", func() bool {
+		_, warnings := w.List(t.Context(), []string{"x/*"}, nil)
+		return strings.Contains(strings.Join(warnings, ""), "is not there: it closed its output")
+	})
+	wantIn(t, w.want(wire.ToolError, "y/close", "{}"), "it closed its output")
+	wantIn(t, w.log.String(), "MCP server ended", "it closed its output")
 }

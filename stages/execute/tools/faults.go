@@ -45,7 +45,7 @@ func (l *life) failure(ctx context.Context, err error, sent *mark) (result wire.
 func isBroken(err error) bool {
 	var long tooLong
 	return errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, errClosed) || errors.Is(err, errUnread) || errors.As(err, &long)
+		errors.Is(err, errClosed) || errors.Is(err, errUnread) || errors.Is(err, errOutput) || errors.As(err, &long)
 }
 
 // isNetwork reports whether a request failed that will be made anew by the next call.
@@ -107,7 +107,7 @@ func undecodable(err error) bool {
 // isTold reports whether an error itself tells what the server did wrong.
 func isTold(err error) bool {
 	var long tooLong
-	return errors.As(err, &long) || errors.Is(err, errUnread)
+	return errors.As(err, &long) || errors.Is(err, errUnread) || errors.Is(err, errOutput)
 }
 
 // explainEnd tells how a life ended that had begun well.
@@ -160,6 +160,8 @@ func reason(err error) string {
 		return excerpt(request.Err.Error())
 	case errors.As(err, &answered):
 		return excerpt("it answered: " + answered.Message)
+	case errors.Is(err, errOutput):
+		return errOutput.Error()
 	case errors.As(err, &invalid):
 		return invalid.Error()
 	case undecodable(err):

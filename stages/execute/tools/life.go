@@ -91,7 +91,7 @@ func (l *life) transport() (mcp.Transport, error) {
 		return nil, err
 	}
 	l.process = process
-	l.pipes = newPipes(process.Stdin(), process.Stdout(), l.s.m.o.MaxMessage, l.noise, l.mended)
+	l.pipes = newPipes(process.Stdin(), process.Stdout(), process.Done(), l.s.m.o.MaxMessage, l.noise, l.mended)
 	return l.pipes, nil
 }
 

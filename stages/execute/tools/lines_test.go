@@ -69,7 +69,8 @@ func FuzzParse(f *testing.F) {
 func TestPipesUnread(t *testing.T) {
 	theirs, stdin := io.Pipe()
 	stdout, ours := io.Pipe()
-	p := newPipes(stdin, stdout, 1<<20, func(string) {}, nil)
+	ended := make(chan struct{})
+	p := newPipes(stdin, stdout, ended, 1<<20, func(string) {}, nil)
 	id, _ := jsonrpc.MakeID("x")
 	message := &jsonrpc.Request{ID: id, Method: strings.Repeat("m", 300<<10)}
 	var marks []*mark
@@ -86,6 +87,7 @@ func TestPipesUnread(t *testing.T) {
 	}
 	_ = theirs.Close() // it ends without having read anything
 	_ = ours.Close()
+	close(ended)
 	if _, err := p.Read(context.Background()); err != io.EOF {
 		t.Errorf("got %v", err)
 	}

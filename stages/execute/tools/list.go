@@ -194,7 +194,7 @@ func (s *server) tools() ([]wire.Tool, string) {
 		return catalog.tools, catalog.warning
 	case s.known != nil && !s.barred:
 		return s.known, ""
-	case s.attempt != nil && !s.barred:
+	case s.attempt != nil && !s.barred && !s.doomed:
 		return nil, fmt.Sprintf("MCP server %q is still starting; its tools come with the next chat", s.name)
 	}
 	return nil, fmt.Sprintf("MCP server %q is not there: %s", s.name, s.fault)

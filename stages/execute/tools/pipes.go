@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -14,6 +15,7 @@ import (
 var (
 	errUnread = errors.New("it doesn't read its input")
 	errClosed = errors.New("the connection is closed")
+	errOutput = errors.New("it closed its output, on which it is to answer, while it ran on")
 )
 
 // pipes is the connection to a spawned server: messages on lines. It is its own transport. One
@@ -25,6 +27,7 @@ type pipes struct {
 	stdout io.ReadCloser
 	limit  int // of a line that comes, and of all that wait to be written, in bytes
 	noise  func(line string)
+	ended  <-chan struct{} // closed when the server has ended; nil is never
 
 	answers answers
 
@@ -46,9 +49,9 @@ type outgoing struct {
 	sent *mark
 }
 
-func newPipes(stdin io.WriteCloser, stdout io.ReadCloser, limit int, noise func(string), mended func(string, *mending)) *pipes {
+func newPipes(stdin io.WriteCloser, stdout io.ReadCloser, ended <-chan struct{}, limit int, noise func(string), mended func(string, *mending)) *pipes {
 	p := &pipes{
-		stdin: stdin, stdout: stdout, limit: limit, noise: noise, answers: answers{mended: mended},
+		stdin: stdin, stdout: stdout, ended: ended, limit: limit, noise: noise, answers: answers{mended: mended},
 		incoming: make(chan jsonrpc.Message), closed: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	p.tasks.Go(p.read)
@@ -122,7 +125,7 @@ func (p *pipes) read() {
 	for {
 		line, err := readLine(reader, p.limit)
 		if err != nil {
-			p.readErr = err
+			p.readErr = p.explain(err)
 			return
 		}
 		messages, err := parse(line, p.answers.decode)
@@ -138,6 +141,24 @@ func (p *pipes) read() {
 			}
 		}
 	}
+}
+
+// explain tells an output that was closed from one that ended with its server. It waits a little for
+// the server's end, before the session learns of the error and closes the input, at which a server ends
+// in any case.
+func (p *pipes) explain(err error) error {
+	if err != io.EOF {
+		return err
+	}
+	timer := time.NewTimer(closeGrace)
+	defer timer.Stop()
+	select {
+	case <-p.ended:
+	case <-p.closed:
+	case <-timer.C:
+		return errOutput
+	}
+	return err
 }
 
 func (p *pipes) write() {

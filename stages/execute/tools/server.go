@@ -31,6 +31,7 @@ type server struct {
 	// server that died is started again by the next call, so its tools are still there for the model.
 	known    []wire.Tool
 	barred   bool          // the last start failed
+	doomed   bool          // the start that is under way has failed, for fault, and is being ended
 	ending   chan struct{} // closed when the last life's process is gone; nil before the first end
 	failures int           // in a row
 	retryAt  time.Time     // no start before
@@ -125,14 +126,25 @@ func (s *server) try(protocol string) (*life, error) {
 	s.mu.Unlock()
 	err := l.start(protocol)
 	if err != nil {
+		s.doom(l, err)
 		l.end()
 	}
 	return l, err
 }
 
+// doom tells those who ask while a life that can't start is still being ended.
+func (s *server) doom(l *life, err error) {
+	if wantsNewest(err) || !isTold(err) {
+		return // it may start yet, or its end tells more
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault, s.doomed = s.o.Clean(l.why(err)), true
+}
+
 func (s *server) ready(attempt chan struct{}, l *life) {
 	s.mu.Lock()
-	s.life, s.attempt, s.ending, s.barred = l, nil, l.gone, false
+	s.life, s.attempt, s.ending, s.barred, s.doomed = l, nil, l.gone, false, false
 	s.mu.Unlock()
 	s.m.generation.Add(1)
 	close(attempt)
@@ -141,7 +153,7 @@ func (s *server) ready(attempt chan struct{}, l *life) {
 
 func (s *server) failed(attempt chan struct{}, fault string) {
 	s.mu.Lock()
-	s.current, s.attempt, s.fault, s.barred = nil, nil, fault, true
+	s.current, s.attempt, s.fault, s.barred, s.doomed = nil, nil, fault, true, false
 	s.failures++
 	s.retryAt = time.Now().Add(backoff(s.failures))
 	s.mu.Unlock()
