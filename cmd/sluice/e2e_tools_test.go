@@ -175,21 +175,27 @@ func TestRealApprovals(t *testing.T) {
 	wantExit(t, e, 0)
 }
 
-// TestRealDeadServerDelaysNobody: a server that never answers is a warning, and its tools are missing.
+// TestRealDeadServerDelaysNobody: a server that never answers is a warning, and its tools are missing; the
+// one beside it is used as soon as it is there, which on a busy machine may be after the first chat.
 func TestRealDeadServerDelaysNobody(t *testing.T) {
 	t.Parallel()
 	servers := "  dead: {command: sleep, args: ['1000'], requires_approval: false}\n" +
 		"  absent: {command: no-such-command, requires_approval: false}\n" +
 		npx(t, "everything", ", requires_approval: false", "mcp-server-everything")
 	_, e := startWithTools(t, toolAgent(`"dead/*", "absent/*", "everything/echo"`), servers, host.Options{})
-	e.Chat("c", "/call")
-	warnings := e.Result("c").Get("warnings").Raw
-	if done := e.Event("c", "tool_done"); done.Get("status").Str != "ok" {
-		t.Errorf("it is done with %s", done.Raw)
-	}
-	for _, word := range []string{`\"dead\"`, `\"absent\"`, "no-such-command"} {
-		if !strings.Contains(warnings, word) && !strings.Contains(warnings, strings.Trim(word, `\"`)) {
-			t.Errorf("the warnings don't name %s: %s", word, warnings)
+	called := false
+	for i := 0; !called; i++ {
+		id := numbered("c", i)
+		e.Chat(id, "/call")
+		warnings := e.Result(id).Get("warnings").Raw
+		for _, word := range []string{"dead", "absent", "no-such-command"} {
+			if !strings.Contains(warnings, word) {
+				t.Errorf("the warnings don't name %s: %s", word, warnings)
+			}
+		}
+		called = strings.Contains(e.Names(id), "tool_done")
+		if called && e.Event(id, "tool_done").Get("status").Str != "ok" {
+			t.Errorf("it is done with %s", e.Event(id, "tool_done").Raw)
 		}
 	}
 	e.CloseStdin()

@@ -40,11 +40,12 @@ func (s *Session) startSampler(ctx context.Context, l Load, a *audience, begun, 
 				return
 			case <-ticker.C:
 			}
+			received := a.received.Load() // first: what arrives while the server is asked was sent before
 			sent, err := s.sent(ctx)
 			if err != nil {
 				return // the run itself will meet what is wrong with the load server
 			}
-			sample := Sample{float64(clock.Now()-begun) / 1e9, max(0, sent-before), a.received.Load()}
+			sample := Sample{float64(clock.Now()-begun) / 1e9, max(0, sent-before), received}
 			r.samples = append(r.samples, sample)
 			if l.Progress != nil {
 				l.Progress(sample)
