@@ -67,35 +67,55 @@ func (a *answers) take(id jsonrpc.ID) (method string, own jsonrpc.ID, known bool
 
 // decode decodes one message.
 func (a *answers) decode(text []byte) (jsonrpc.Message, error) {
-	message, err := jsonrpc.DecodeMessage(text)
-	switch m := message.(type) {
-	case *jsonrpc.Response:
-		if method, id, known := a.take(m.ID); known {
-			m.ID = id
-			a.check(m, method)
-		}
-		return m, err
-	case *jsonrpc.Request:
-		if m.Method != "" {
-			return m, err
-		}
-	}
-	if odd := a.odd(text); odd != nil {
-		return odd, nil
-	}
+	message, _, err := a.read(text)
 	return message, err
 }
 
-// check mends a response without an error, or makes it one.
-func (a *answers) check(m *jsonrpc.Response, method string) {
+// text returns a message as the SDK can decode it, if it can be mended: its own bytes unless it was.
+func (a *answers) text(text []byte) []byte {
+	message, changed, err := a.read(text)
+	if err != nil || !changed {
+		return text
+	}
+	mended, err := jsonrpc.EncodeMessage(message)
+	if err != nil {
+		return text
+	}
+	return mended
+}
+
+// read decodes one message. It reports whether that isn't what the text says.
+func (a *answers) read(text []byte) (message jsonrpc.Message, changed bool, err error) {
+	message, err = jsonrpc.DecodeMessage(text)
+	switch m := message.(type) {
+	case *jsonrpc.Response:
+		if method, id, known := a.take(m.ID); known {
+			changed = id != m.ID
+			m.ID = id
+			changed = a.check(m, method) || changed
+		}
+		return m, changed, err
+	case *jsonrpc.Request:
+		if m.Method != "" {
+			return m, false, err
+		}
+	}
+	if odd := a.odd(text); odd != nil {
+		return odd, true, nil
+	}
+	return message, false, err
+}
+
+// check mends a response without an error, or makes it one. It reports whether it changed anything.
+func (a *answers) check(m *jsonrpc.Response, method string) (changed bool) {
 	if m.Error != nil {
-		return
+		return false
 	}
 	fine := len(m.Result) > 0 && string(m.Result) != "null"
 	if fine && (method == "tools/list" || method == "tools/call") {
 		var made *mending
 		if made, fine = mend(method, m.Result); fine && made.dropped+made.changed > 0 {
-			m.Result = []byte(made.done())
+			m.Result, changed = []byte(made.done()), true
 			if a.mended != nil {
 				a.mended(method, made)
 			}
@@ -104,6 +124,7 @@ func (a *answers) check(m *jsonrpc.Response, method string) {
 	if !fine {
 		m.Result, m.Error = nil, invalidAnswer(method)
 	}
+	return changed || !fine
 }
 
 // odd returns the answer that a text is, though it breaks JSON-RPC; nil when it is none to a request of

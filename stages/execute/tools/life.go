@@ -84,6 +84,7 @@ func (l *life) start(protocol string) error {
 func (l *life) transport() (mcp.Transport, error) {
 	if l.s.o.URL != "" {
 		l.remote = newRemote(l.s.o, l.s.m.o.MaxMessage)
+		l.remote.mended = l.mended
 		return l.remote, nil
 	}
 	process, err := l.s.m.o.Spawn(l.s.name, l.s.o)

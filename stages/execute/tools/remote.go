@@ -27,6 +27,7 @@ type remote struct {
 	base     *http.Transport
 	ctx      context.Context // ends with the life
 	cancel   context.CancelFunc
+	mended   func(method string, m *mending) // told what was wrong with an answer; may be nil
 
 	mu   sync.Mutex
 	conn mcp.Connection // set by Connect
@@ -124,6 +125,7 @@ func (r *remote) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	response.Body = r.bounded(response, done)
+	r.mend(request, response)
 	return response, nil
 }
 
