@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"sluice/internal/config"
+	"sluice/internal/keychain"
 	"sluice/internal/process"
 	"sluice/sources/llama"
 	"sluice/stages/execute/planner"
@@ -133,7 +134,7 @@ func (x *examining) checks(agent string) []doctor.Check {
 		list = append(list, doctor.MCP(name, func(ctx context.Context) (int, error) { return x.probe(ctx, name) }))
 	}
 	return append(list,
-		doctor.Keychain(keychainUse),
+		doctor.Keychain(keychain.Kind),
 		doctor.Stdout(func() (string, error) { return stdoutKind(x.stdout) }),
 		doctor.Orphans(findOrphans),
 		doctor.Clock(time.Now))
@@ -198,11 +199,6 @@ func (x *examining) database(ctx context.Context) error {
 		err = nil
 	}
 	return errors.Join(err, store.Close(ctx))
-}
-
-// keychainUse tells what the keychain is used for: it isn't touched, lest it asks a person to unlock it.
-func keychainUse(context.Context) (string, error) {
-	return "not used by chats with llama-server; `sluice status` tells about sign-ins at gateways", nil
 }
 
 // findOrphans finds the servers of engines that are gone.

@@ -38,6 +38,8 @@ func child(args []string) int {
 		a.Value, a.Found, err = k.Get(nothing, args[1])
 	case "set":
 		err = k.Set(nothing, args[1], args[2])
+	case "kind":
+		a.Value, err = Kind(nothing)
 	case "delete":
 		err = k.Delete(nothing, args[1])
 	}

@@ -117,3 +117,21 @@ func TestBusIsNeverStarted(t *testing.T) {
 		t.Errorf("a bus in the runtime folder: %v", err)
 	}
 }
+
+// TestKind finds the keychain without opening it, locked or not, and says why there is none.
+func TestKind(t *testing.T) {
+	service := secretservice.Start(t)
+	service.Lock()
+	for _, c := range []struct {
+		environ []string
+		want    answer
+	}{
+		{service.Environ, answer{Value: "a Secret Service"}},
+		{[]string{"DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere"}, answer{Error: "the session bus can't be reached"}},
+	} {
+		got := ask(t, c.environ, "kind")
+		if got.Value != c.want.Value || !strings.HasPrefix(got.Error, c.want.Error) || (got.Error == "") != (c.want.Error == "") {
+			t.Errorf("%v: got %+v", c.environ, got)
+		}
+	}
+}

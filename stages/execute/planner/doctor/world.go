@@ -34,7 +34,7 @@ func Keychain(probe func(context.Context) (kind string, err error)) Check {
 		}
 		kind, err := probe(ctx)
 		if err != nil {
-			return passed(fmt.Sprintf("not available: %v", err))
+			return passed(fmt.Sprintf("not available (%v); only sign-ins at gateways need it", err))
 		}
 		return passed(kind)
 	}}
