@@ -23,10 +23,10 @@ build: ## build bin/sluice
 run: build ## show the main job on the embedded demo model: the stream, then its raw lines
 	@echo
 	@echo '$$ sluice chat --demo "What is a pipe?"'
-	@bin/sluice chat --demo "What is a pipe?"
+	@SLUICE_APP_DATA_DIR=bin/data bin/sluice chat --demo "What is a pipe?"
 	@echo
 	@echo '$$ echo '"'"'{"id":1,"method":"chat","params":{"input":"What is a stream?"}}'"'"' | sluice serve-stdio --demo'
-	@echo '{"id":1,"method":"chat","params":{"input":"What is a stream?"}}' | bin/sluice serve-stdio --demo
+	@echo '{"id":1,"method":"chat","params":{"input":"What is a stream?"}}' | SLUICE_APP_DATA_DIR=bin/data bin/sluice serve-stdio --demo
 
 .PHONY: test
 test: tools lint llama-server mcp-servers build model ## everything: formatting, vet, staticcheck, race tests, fuzz seeds, benchmarks once, end to end

@@ -119,7 +119,7 @@ func newSessionsShow(s streams) *cobra.Command {
 				}
 				out := bufio.NewWriter(s.out)
 				for i := range turns {
-					printTurn(out, &turns[i])
+					printTurn(out, i+1, &turns[i])
 				}
 				return out.Flush()
 			})

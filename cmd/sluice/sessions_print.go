@@ -27,9 +27,10 @@ func cell(text string, width int) string {
 	return string(runes[:width-1]) + "…"
 }
 
-// printTurn prints a turn for people. Errors are the buffer's, which keeps the first.
-func printTurn(w io.Writer, turn *wire.Turn) {
-	fmt.Fprintf(w, "turn %d  %s  %s  %s\n", turn.ID, turn.Started.Local().Format(time.DateTime), cell(turn.Agent, nameWidth), turnEnd(turn.Status))
+// printTurn prints the session's turn of a number, from 1, for people. Errors are the buffer's, which
+// keeps the first.
+func printTurn(w io.Writer, number int, turn *wire.Turn) {
+	fmt.Fprintf(w, "turn %d  %s  %s  %s\n", number, turn.Started.Local().Format(time.DateTime), cell(turn.Agent, nameWidth), turnEnd(turn.Status))
 	fmt.Fprintln(w, quoted("> ", turn.Input))
 	for i := range turn.Steps {
 		step := &turn.Steps[i]

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,11 +10,32 @@ import (
 )
 
 // WriteFile writes the default model as a GGUF file. The file appears under its
-// name only when it is complete, and replaces a file that was there; on error nothing is
-// left behind and an older file stays as it was. What is no file, such as a device, is
-// refused, and a symbolic link stays: what it leads to is written.
+// name only when it is complete, and replaces a demo model that was there; on error nothing
+// is left behind and an older file stays as it was. Any other file is refused, as is what is
+// no file, such as a device; a symbolic link stays: what it leads to is written.
 func WriteFile(path string) error {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !isDemo(path) {
+		return fmt.Errorf("write model file %s: %w", path, errForeign)
+	}
 	return writeFileAtomically(path, func(w io.Writer) error { return WriteGGUF(w, Default()) })
+}
+
+// errForeign protects a model that took its owner hours to get.
+var errForeign = errors.New("another file is there; name a new one, or remove it first")
+
+// isDemo reports whether a file is empty or was written by WriteFile, of whatever version.
+func isDemo(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	head := make([]byte, 4096) // the model's name is among the first keys
+	n, err := io.ReadFull(file, head)
+	if err == io.EOF {
+		return true
+	}
+	return bytes.HasPrefix(head[:n], []byte("GGUF")) && bytes.Contains(head[:n], []byte(ModelName))
 }
 
 // errNotFile says that renaming would put a file in the place of something else.

@@ -50,3 +50,23 @@ func TestALinkToAFileStays(t *testing.T) {
 		t.Errorf("the link was replaced: %v", err)
 	}
 }
+
+// TestForeignFilesStay: only an empty file or an earlier demo model is written over.
+func TestForeignFilesStay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "model.gguf")
+	for content, ok := range map[string]bool{"": true, "GGUF and the weights of somebody": false, "notes": false} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := WriteFile(path)
+		if ok != (err == nil) || !ok && !errors.Is(err, errForeign) {
+			t.Errorf("%q: %v", content, err)
+		}
+		if text, _ := os.ReadFile(path); !ok && string(text) != content {
+			t.Errorf("%q was written over", content)
+		}
+		if again := WriteFile(path); ok && again != nil {
+			t.Errorf("the demo model isn't replaced: %v", again)
+		}
+	}
+}

@@ -79,5 +79,5 @@ func unreadable(path string, err error) error {
 
 // missing is the fault of a file that is no model that can be loaded.
 func missing(path, what string) *wire.Fault {
-	return wire.NewFault(wire.CodeModelMissing, fmt.Sprintf("the model file %q %s", path, what))
+	return wire.NewFault(wire.CodeModelMissing, fmt.Sprintf("the model file %q %s; name another one in models[].path", path, what))
 }
