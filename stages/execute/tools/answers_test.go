@@ -126,5 +126,7 @@ func TestClosedOutput(t *testing.T) {
 		return strings.Contains(strings.Join(warnings, ""), "is not there: it closed its output")
 	})
 	wantIn(t, w.want(wire.ToolError, "y/close", "{}"), "it closed its output")
-	wantIn(t, w.log.String(), "MCP server ended", "it closed its output")
+	testkit.Until(t, "the end is logged", func() bool {
+		return strings.Contains(w.log.String(), "MCP server ended") && strings.Contains(w.log.String(), "it closed its output")
+	})
 }

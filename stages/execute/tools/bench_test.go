@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"strings"
 	"testing"
 
 	"sluice/internal/config"
@@ -51,5 +52,24 @@ func BenchmarkCall(b *testing.B) {
 		if result := m.Call(b.Context(), "a/echo", `{"text":"hello"}`); result.Status != wire.ToolOK {
 			b.Fatal(result.Text)
 		}
+	}
+}
+
+// BenchmarkMend is what it costs to look through results in which there is nothing to mend, beside the
+// decoder's own work.
+func BenchmarkMend(b *testing.B) {
+	text := compact(strings.Repeat("a line of text\n", 1<<20/15))
+	for name, result := range map[string]string{
+		"short": `{"content":[{"type":"text","text":"hello"}]}`, "1 MiB of text": `{"content":[{"type":"text","text":` + text + `}]}`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(result)))
+			for b.Loop() {
+				if m, fine := mend("tools/call", []byte(result)); !fine || len(m.edits) > 0 {
+					b.Fatal(m.done())
+				}
+			}
+		})
 	}
 }

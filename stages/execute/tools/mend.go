@@ -5,8 +5,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // mending replaces, within a JSON text that is valid, what the SDK's decoder refuses: it refuses a whole
@@ -24,8 +22,8 @@ type edit struct {
 	by       string
 }
 
-func (m *mending) replace(value gjson.Result, by string) {
-	m.edits = append(m.edits, edit{value.Index, value.Index + len(value.Raw), by})
+func (m *mending) replace(v value, by string) {
+	m.edits = append(m.edits, edit{v.at, v.at + len(v.raw), by})
 }
 
 // done returns the mended text.
@@ -42,10 +40,10 @@ func (m *mending) done() string {
 }
 
 // members leaves out what doesn't fit, by putting null in its place, which the decoder takes for nothing.
-func (m *mending) members(object gjson.Result, fit fits) {
-	object.ForEach(func(name, value gjson.Result) bool {
-		if !fit.allow(name.Str, value) {
-			m.replace(value, "null")
+func (m *mending) members(object value, fit fits) {
+	object.each(func(name string, member value) bool {
+		if !fit.allow(name, member) {
+			m.replace(member, "null")
 			m.changed++
 		}
 		return true
@@ -53,43 +51,44 @@ func (m *mending) members(object gjson.Result, fit fits) {
 }
 
 // fits says of members what fits the decoder. Members that aren't named may be anything.
-type fits map[string]func(gjson.Result) bool
+type fits map[string]func(value) bool
 
-func (f fits) allow(name string, value gjson.Result) bool {
+func (f fits) allow(name string, v value) bool {
 	fit := f[name]
-	return fit == nil || value.Type == gjson.Null || fit(value)
+	return fit == nil || v.isNull() || fit(v)
 }
 
-func isText(v gjson.Result) bool   { return v.Type == gjson.String }
-func isBool(v gjson.Result) bool   { return v.IsBool() }
-func isObject(v gjson.Result) bool { return v.IsObject() }
-func never(gjson.Result) bool      { return false }
+func isText(v value) bool   { return v.kind() == '"' }
+func isBool(v value) bool   { return v.kind() == 't' || v.kind() == 'f' }
+func isObject(v value) bool { return v.kind() == '{' }
+func isList(v value) bool   { return v.kind() == '[' }
+func never(value) bool      { return false }
 
-func isWhole(v gjson.Result) bool {
-	_, err := strconv.ParseInt(v.Raw, 10, 64)
+func isWhole(v value) bool {
+	_, err := strconv.ParseInt(v.raw, 10, 64)
 	return err == nil
 }
 
-func isNumber(v gjson.Result) bool {
-	_, err := strconv.ParseFloat(v.Raw, 64)
-	return v.Type == gjson.Number && err == nil
+func isNumber(v value) bool {
+	_, err := strconv.ParseFloat(v.raw, 64)
+	return err == nil
 }
 
-func isBase64(v gjson.Result) bool {
-	if v.Type != gjson.String {
+func isBase64(v value) bool {
+	if !isText(v) {
 		return false
 	}
-	_, err := io.Copy(io.Discard, base64.NewDecoder(base64.StdEncoding, strings.NewReader(v.Str)))
+	_, err := io.Copy(io.Discard, base64.NewDecoder(base64.StdEncoding, strings.NewReader(v.text())))
 	return err == nil
 }
 
 // listOf reports whether a value is a list of what fits.
-func listOf(fit func(gjson.Result) bool) func(gjson.Result) bool {
-	return func(v gjson.Result) bool {
-		fine := v.IsArray()
+func listOf(fit func(value) bool) func(value) bool {
+	return func(v value) bool {
+		fine := isList(v)
 		if fine {
-			v.ForEach(func(_, one gjson.Result) bool {
-				fine = one.Type == gjson.Null || fit(one)
+			v.each(func(_ string, one value) bool {
+				fine = one.isNull() || fit(one)
 				return fine
 			})
 		}
@@ -98,12 +97,12 @@ func listOf(fit func(gjson.Result) bool) func(gjson.Result) bool {
 }
 
 // objectOf reports whether a value is an object all of whose members fit.
-func objectOf(members fits) func(gjson.Result) bool {
-	return func(v gjson.Result) bool {
-		fine := v.IsObject()
+func objectOf(members fits) func(value) bool {
+	return func(v value) bool {
+		fine := isObject(v)
 		if fine {
-			v.ForEach(func(name, value gjson.Result) bool {
-				fine = members.allow(name.Str, value)
+			v.each(func(name string, member value) bool {
+				fine = members.allow(name, member)
 				return fine
 			})
 		}

@@ -2,8 +2,7 @@ package tools
 
 import (
 	"fmt"
-
-	"github.com/tidwall/gjson"
+	"strings"
 )
 
 // What fits the SDK's types of the results of tools/list and tools/call (MCP 2025-11-25, schema.ts).
@@ -36,8 +35,8 @@ var (
 // can't be mended, because it isn't one of the method at all.
 func mend(method string, result []byte) (*mending, bool) {
 	m := &mending{text: string(result)}
-	top := gjson.Parse(m.text)
-	if !top.IsObject() {
+	top := valueOf(m.text)
+	if !isObject(top) {
 		return m, false
 	}
 	fine := true
@@ -50,16 +49,16 @@ func mend(method string, result []byte) (*mending, bool) {
 	return m, fine
 }
 
-func (m *mending) list(top gjson.Result) (fine bool) {
+func (m *mending) list(top value) (fine bool) {
 	fine = true
-	top.ForEach(func(name, value gjson.Result) bool {
+	top.each(func(name string, member value) bool {
 		switch {
-		case !listFits.allow(name.Str, value):
-			m.replace(value, "null")
+		case !listFits.allow(name, member):
+			m.replace(member, "null")
 			m.changed++
-		case name.Str == "tools" && value.IsArray():
-			value.ForEach(func(_, tool gjson.Result) bool { m.tool(tool); return true })
-		case name.Str == "tools" && value.Type != gjson.Null:
+		case name == "tools" && isList(member):
+			member.each(func(_ string, tool value) bool { m.tool(tool); return true })
+		case name == "tools" && !member.isNull():
 			fine = false
 		}
 		return fine
@@ -67,64 +66,70 @@ func (m *mending) list(top gjson.Result) (fine bool) {
 	return fine
 }
 
-func (m *mending) tool(tool gjson.Result) {
-	if tool.IsObject() && lastText(tool, "name") != "" {
+func (m *mending) tool(tool value) {
+	if isObject(tool) && lastText(tool, "name") != "" {
 		m.members(tool, toolFits)
 		return
 	}
 	m.dropped++
-	if tool.Type != gjson.Null {
+	if !tool.isNull() {
 		m.replace(tool, "null")
 	}
 }
 
 // lastText returns a member that is a text: the last of the name, as the decoder does.
-func lastText(object gjson.Result, name string) (text string) {
-	object.ForEach(func(key, value gjson.Result) bool {
-		if key.Str == name {
-			text = value.Str
+func lastText(object value, name string) (text string) {
+	object.each(func(key string, member value) bool {
+		if key == name {
+			text = member.text()
 		}
 		return true
 	})
 	return text
 }
 
-func (m *mending) call(top gjson.Result) {
-	top.ForEach(func(name, value gjson.Result) bool {
+func (m *mending) call(top value) {
+	top.each(func(name string, member value) bool {
 		switch {
-		case !callFits.allow(name.Str, value):
-			m.replace(value, "null")
+		case !callFits.allow(name, member):
+			m.replace(member, "null")
 			m.changed++
-		case name.Str == "content":
-			m.content(value)
-		case name.Str == "isError" && !value.IsBool() && value.Type != gjson.Null:
-			m.replace(value, fmt.Sprint(value.Bool() || value.IsObject() || value.IsArray()))
+		case name == "content":
+			m.content(member)
+		case name == "isError" && !isBool(member) && !member.isNull():
+			m.replace(member, fmt.Sprint(meansYes(member)))
 			m.changed++
 		}
 		return true
 	})
 }
 
+// meansYes reads what should be a boolean.
+func meansYes(v value) bool {
+	text := strings.Trim(v.raw, `"`)
+	return text != "" && text != "0" && !strings.EqualFold(text, "false")
+}
+
 // content makes a list of what is none.
-func (m *mending) content(value gjson.Result) {
+func (m *mending) content(content value) {
 	switch {
-	case value.Type == gjson.Null:
-	case value.IsArray():
-		value.ForEach(func(_, item gjson.Result) bool { m.item(item); return true })
+	case content.isNull():
+	case isList(content):
+		content.each(func(_ string, item value) bool { m.item(item); return true })
 	default:
-		from, to := value.Index, value.Index+len(value.Raw)
+		from, to := content.at, content.at+len(content.raw)
 		m.edits = append(m.edits, edit{from, from, "["})
-		m.item(value)
+		m.item(content)
 		m.edits = append(m.edits, edit{to, to, "]"})
 		m.changed++
 	}
 }
 
 // item mends an item of the content, or puts a text in its place that says what it was.
-func (m *mending) item(item gjson.Result) {
-	if item.Type == gjson.String {
+func (m *mending) item(item value) {
+	if isText(item) {
 		m.changed++
-		m.replace(item, textItem(item.Raw))
+		m.replace(item, textItem(item.raw))
 		return
 	}
 	kind := lastText(item, "type")
@@ -137,17 +142,17 @@ func (m *mending) item(item gjson.Result) {
 
 // itemMembers mends the members of an item. It reports false, and mends nothing, when the essential one
 // can't be used.
-func (m *mending) itemMembers(item gjson.Result, kind, essential string) (usable bool) {
+func (m *mending) itemMembers(item value, kind, essential string) (usable bool) {
 	edits, changed := len(m.edits), m.changed
 	usable = true
-	item.ForEach(func(name, value gjson.Result) bool {
+	item.each(func(name string, member value) bool {
 		switch {
-		case itemFits.allow(name.Str, value):
+		case itemFits.allow(name, member):
 			return true
-		case name.Str != essential:
-			m.replace(value, "null")
+		case name != essential:
+			m.replace(member, "null")
 		case kind == "text": // shown as the JSON that it is
-			m.replace(value, compact(value.Raw))
+			m.replace(member, compact(member.raw))
 		default:
 			usable = false
 		}
