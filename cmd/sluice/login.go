@@ -29,7 +29,7 @@ func newLogin(s streams) *cobra.Command {
 			return flags.with(c.Context(), s, func(ctx context.Context, a *accounts, _ *config.Loaded) error {
 				target, err := loginTarget(a, flags.profile, server)
 				if err == nil && target.Local() {
-					_, err = a.profiles.Login(ctx, target.Name, args[0], "") // says why not, before a password is asked for
+					_, err = a.profiles.Login(ctx, target, args[0], "", nil) // says why not, before a password is asked for
 				}
 				if err != nil {
 					return err
@@ -39,11 +39,11 @@ func newLogin(s streams) *cobra.Command {
 					return err
 				}
 				if server != "" {
-					if target, err = a.profiles.Set(ctx, target.Name, server); err != nil {
+					if target, err = a.profiles.Set(ctx, target.Name, server, nil); err != nil {
 						return err
 					}
 				}
-				status, err := a.profiles.Login(ctx, target.Name, args[0], password)
+				status, err := a.profiles.Login(ctx, target, args[0], password, nil)
 				if err != nil {
 					return err
 				}
@@ -125,7 +125,7 @@ func newLogout(s streams) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := a.profiles.Logout(ctx, p.Name); err != nil {
+				if err := a.profiles.Logout(ctx, p, nil); err != nil {
 					return err
 				}
 				_, err = fmt.Fprintf(s.out, "signed out at %s (%s)\n", p.Name, stripped(p.ServerURL))
@@ -146,7 +146,11 @@ func newStatus(s streams) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return flags.with(c.Context(), s, func(ctx context.Context, a *accounts, _ *config.Loaded) error {
-				status, err := a.profiles.Status(ctx, flags.profile)
+				p, err := a.profiles.Resolve(flags.profile)
+				if err != nil {
+					return err
+				}
+				status, err := a.profiles.Status(ctx, p)
 				if err != nil {
 					return err
 				}

@@ -115,7 +115,7 @@ func newProfileSet(s streams) *cobra.Command {
 		Args:  cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			return flags.with(c.Context(), s, func(ctx context.Context, a *accounts, _ *config.Loaded) error {
-				set, err := a.profiles.Set(ctx, args[0], args[1])
+				set, err := a.profiles.Set(ctx, args[0], args[1], nil)
 				if err != nil {
 					return err
 				}

@@ -2,6 +2,7 @@ package execute
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,10 +18,12 @@ type user struct {
 	profiles []wire.Profile
 	current  string
 	tools    wire.LocalTools
-	slow     time.Duration // that a change takes
-	stopTime time.Duration // that StopRun takes
-	broken   bool          // Resolve panics
-	stopped  []string      // conversations of StopRun
+	slow     time.Duration  // that a change takes before the file is written
+	frozen   time.Duration  // that the keychain takes
+	asked    []wire.Profile // by Login, Status and Logout
+	stopTime time.Duration  // that StopRun takes
+	broken   bool           // Resolve panics
+	stopped  []string       // conversations of StopRun
 	chats    []wire.RemoteChat
 	stored   []wire.Turn
 	unread   error // of the archive
@@ -40,15 +43,17 @@ func (u *user) List() ([]wire.Profile, error) {
 }
 
 // Set implements Profiles.
-func (u *user) Set(ctx context.Context, name, serverURL string) (wire.Profile, error) {
+func (u *user) Set(ctx context.Context, name, serverURL string, passed func()) (wire.Profile, error) {
 	if err := sleep(ctx, u.slow); err != nil {
 		return wire.Profile{}, err
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
 	p := wire.Profile{Name: name, ServerURL: serverURL}
+	u.mu.Lock()
+	u.profiles = slices.DeleteFunc(u.profiles, func(p wire.Profile) bool { return p.Name == name })
 	u.profiles = append(u.profiles, p)
-	return p, nil
+	u.mu.Unlock()
+	passed()
+	return p, sleep(ctx, u.frozen)
 }
 
 // Use implements Profiles.
@@ -84,24 +89,38 @@ func (u *user) Resolve(name string) (wire.Profile, error) {
 }
 
 // Login implements Profiles.
-func (u *user) Login(ctx context.Context, name, email, password string) (wire.AuthStatus, error) {
+func (u *user) Login(ctx context.Context, profile wire.Profile, email, password string, passed func()) (wire.AuthStatus, error) {
+	u.ask(profile)
+	passed()
 	if err := sleep(ctx, time.Minute); err != nil {
 		return wire.AuthStatus{}, err
 	}
-	return wire.AuthStatus{Profile: name, Authenticated: email+password == "ab"}, nil
+	return wire.AuthStatus{Profile: profile.Name, Authenticated: email+password == "ab"}, nil
 }
 
 // Status implements Profiles.
-func (u *user) Status(context.Context, string) (wire.AuthStatus, error) {
+func (u *user) Status(_ context.Context, profile wire.Profile) (wire.AuthStatus, error) {
+	u.ask(profile)
 	return wire.AuthStatus{Reason: wire.AuthNetwork}, nil
 }
 
 // Logout implements Profiles.
-func (u *user) Logout(_ context.Context, name string) error {
-	if name == "locked" {
+func (u *user) Logout(ctx context.Context, profile wire.Profile, passed func()) error {
+	u.ask(profile)
+	passed()
+	if err := sleep(ctx, u.frozen); err != nil {
+		return err
+	}
+	if profile.Name == "locked" {
 		return wire.NewFault(wire.CodeCredentialStore, "it is locked")
 	}
 	return nil
+}
+
+func (u *user) ask(profile wire.Profile) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.asked = append(u.asked, profile)
 }
 
 // LocalTools implements Profiles.

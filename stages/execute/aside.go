@@ -15,25 +15,32 @@ type aside struct {
 	// ofFile says that the answer is about the user's file alone: it is worked out before that, too.
 	ofFile bool
 	answer func(e *Execute, ctx context.Context, profile wire.Profile, params any) (wire.Reply, error)
+	// passing stands instead of answer for what calls pass itself, within its answer.
+	passing func(e *Execute, ctx context.Context, profile wire.Profile, params any, pass func()) (wire.Reply, error)
+}
+
+// ordered reports whether a message has to do with the user's file. The profile local is in none.
+func (how *aside) ordered(params any) bool {
+	return how.ofFile || how.profile != nil && how.profile(params) != wire.LocalProfile || how.profile == nil && how.passing != nil
 }
 
 var asides = map[wire.Method]aside{
 	wire.MethodProfileList:    {ofFile: true, answer: (*Execute).profileList},
-	wire.MethodProfileSet:     {ofFile: true, answer: (*Execute).profileSet},
+	wire.MethodProfileSet:     {passing: (*Execute).profileSet},
 	wire.MethodProfileUse:     {ofFile: true, answer: (*Execute).profileUse},
-	wire.MethodLogin:          {profile: profileOfLogin, answer: (*Execute).login},
+	wire.MethodLogin:          {profile: profileOfLogin, passing: (*Execute).login},
 	wire.MethodAuthStatus:     {profile: namedProfile, answer: (*Execute).authStatus},
-	wire.MethodLogout:         {profile: namedProfile, answer: (*Execute).logout},
+	wire.MethodLogout:         {profile: namedProfile, passing: (*Execute).logout},
 	wire.MethodAgentsList:     {profile: profileOfAgents, answer: (*Execute).agentsList},
 	wire.MethodConversations:  {profile: namedProfile, answer: (*Execute).conversations},
 	wire.MethodTurns:          {profile: profileOfHistory, answer: (*Execute).turns},
 	wire.MethodSnapshot:       {profile: profileOfHistory, answer: (*Execute).snapshot},
 	wire.MethodToolsStatus:    {ofFile: true, answer: (*Execute).toolsStatus},
-	wire.MethodToolsList:      {ofFile: true, answer: (*Execute).toolsList},
+	wire.MethodToolsList:      {answer: (*Execute).toolsList},
 	wire.MethodToolsConfigure: {ofFile: true, answer: (*Execute).toolsConfigure},
 	wire.MethodToolsRun:       {answer: (*Execute).toolsOff},
 	wire.MethodToolsStart:     {answer: (*Execute).toolsOff},
-	wire.MethodToolsStop:      {answer: (*Execute).toolsStatus},
+	wire.MethodToolsStop:      {ofFile: true, answer: (*Execute).toolsStatus},
 }
 
 func profileOfLogin(params any) string   { return params.(*wire.LoginParams).Profile }
@@ -42,7 +49,7 @@ func namedProfile(params any) string     { return params.(*wire.ProfileParams).P
 func profileOfHistory(params any) string { return params.(*wire.HistoryParams).Profile }
 
 // order lets the messages that have to do with the user's file come to it in the order in which they were
-// sent, though each has a goroutine of its own.
+// sent, though each has a goroutine of its own. The nil one is of a message that waits for none.
 type order struct {
 	before <-chan struct{} // closed when the message before has been there; nil for the first
 	mine   chan struct{}
@@ -58,7 +65,7 @@ func (e *Execute) inOrderOfArrival() *order {
 
 // come waits until all messages before have been there. The error is the cause of ctx.
 func (o *order) come(ctx context.Context) error {
-	if o.before == nil {
+	if o == nil || o.before == nil {
 		return nil
 	}
 	select {
@@ -71,7 +78,7 @@ func (o *order) come(ctx context.Context) error {
 
 // pass lets the next message come. Calling it again is harmless.
 func (o *order) pass() {
-	if !o.passed {
+	if o != nil && !o.passed {
 		o.passed = true
 		close(o.mine)
 	}
@@ -88,7 +95,11 @@ func (e *Execute) answerAside(r *wire.Request, how aside) {
 		e.answer(r, stopping())
 		return
 	}
-	asked, place := kept(r), e.inOrderOfArrival()
+	asked := kept(r)
+	var place *order
+	if how.ordered(r.Params) {
+		place = e.inOrderOfArrival()
+	}
 	go func() {
 		defer e.running.Done()
 		defer e.queue.drop(asked.Size)
@@ -114,10 +125,16 @@ func (e *Execute) workOut(asked *wire.Request, place *order, how aside) (reply w
 			return e.faultOf(err)
 		}
 	}
-	if !how.ofFile {
+	answer := how.answer
+	switch {
+	case how.passing != nil:
+		answer = func(e *Execute, ctx context.Context, profile wire.Profile, params any) (wire.Reply, error) {
+			return how.passing(e, ctx, profile, params, place.pass)
+		}
+	case !how.ofFile:
 		place.pass()
 	}
-	reply, err := how.answer(e, e.ctx, profile, asked.Params)
+	reply, err := answer(e, e.ctx, profile, asked.Params)
 	if err != nil {
 		return e.faultOf(err)
 	}

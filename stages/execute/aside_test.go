@@ -139,3 +139,80 @@ func TestAStopHoldsNothingUp(t *testing.T) {
 		}
 	})
 }
+
+// TestAFrozenKeychainHoldsNothingUp: what follows sees the change, which is written by then.
+func TestAFrozenKeychainHoldsNothingUp(t *testing.T) {
+	inRPC(t, Options{}, func(w rpcWorld) {
+		w.user.frozen = time.Minute
+		set := &wire.ProfileSetParams{Name: "corp", ServerURL: "https://new"}
+		if got := w.call("set", wire.MethodProfileSet, set); got != nil {
+			t.Errorf("set is answered %v", got)
+		}
+		if got := w.call("out", wire.MethodLogout, &wire.ProfileParams{}); got != nil {
+			t.Errorf("logout is answered %v", got)
+		}
+		if page, _ := w.call("agents", wire.MethodAgentsList, &wire.AgentsParams{}).(*wire.AgentPage); page == nil || page.Items[0].WorkflowID != "https://new" {
+			t.Errorf("the list is %+v", w.out.last("agents"))
+		}
+		w.start(remote("0s"))
+		w.after(time.Minute)
+		if got := w.out.last("set"); !reflect.DeepEqual(got, &wire.Profile{Name: "corp", ServerURL: "https://new"}) {
+			t.Errorf("set is answered %+v", got)
+		}
+	})
+}
+
+// TestWhatNamesLocalWaitsForNoFile, nor does what has to do with none.
+func TestWhatNamesLocalWaitsForNoFile(t *testing.T) {
+	inRPC(t, Options{}, func(w rpcWorld) {
+		w.user.slow = time.Hour // another engine has the lock
+		w.call("set", wire.MethodProfileSet, &wire.ProfileSetParams{Name: "lab", ServerURL: "lab:"})
+		w.start(local("0s"))
+		for _, c := range []struct {
+			method wire.Method
+			params any
+		}{
+			{wire.MethodAgentsList, &wire.AgentsParams{Profile: wire.LocalProfile}},
+			{wire.MethodConversations, &wire.ProfileParams{Profile: wire.LocalProfile}},
+			{wire.MethodTurns, &wire.HistoryParams{Profile: wire.LocalProfile, WorkflowID: "assistant", InteractionID: "s1"}},
+			{wire.MethodLogout, &wire.ProfileParams{Profile: wire.LocalProfile}},
+			{wire.MethodChatStop, &wire.StreamParams{InteractionID: "x", Profile: wire.LocalProfile}},
+			{wire.MethodChatStop, &wire.StreamParams{Stream: `"x"`}},
+			{wire.MethodToolsRun, nil},
+			{wire.MethodToolsList, nil},
+		} {
+			if w.call("a", c.method, c.params) == nil {
+				t.Errorf("%s waits", methods[c.method])
+			}
+		}
+		if w.call("b", wire.MethodAgentsList, &wire.AgentsParams{}) != nil {
+			t.Error("what means the current profile doesn't wait for its change")
+		}
+	})
+}
+
+// TestAPasswordGoesWhereItWasMeantTo: not to a server that was set later.
+func TestAPasswordGoesWhereItWasMeantTo(t *testing.T) {
+	inRPC(t, Options{}, func(w rpcWorld) {
+		err := w.push(
+			request("1", wire.MethodLogin, &wire.LoginParams{Email: "a", Password: "b"}, 1),
+			request("2", wire.MethodAuthStatus, &wire.ProfileParams{}, 1),
+			request("3", wire.MethodLogout, &wire.ProfileParams{}, 1),
+			request("4", wire.MethodProfileSet, &wire.ProfileSetParams{Name: "corp", ServerURL: "https://later"}, 1),
+		)
+		if err != nil {
+			t.Error(err)
+		}
+		w.after(time.Second)
+		w.user.mu.Lock()
+		defer w.user.mu.Unlock()
+		if len(w.user.asked) != 3 {
+			t.Errorf("asked at %+v", w.user.asked)
+		}
+		for _, p := range w.user.asked {
+			if p.ServerURL != "https://corp" {
+				t.Errorf("asked at %+v", p)
+			}
+		}
+	})
+}

@@ -11,9 +11,9 @@ func (e *Execute) profileList(context.Context, wire.Profile, any) (wire.Reply, e
 	return &wire.ProfileList{Items: list}, err
 }
 
-func (e *Execute) profileSet(ctx context.Context, _ wire.Profile, params any) (wire.Reply, error) {
+func (e *Execute) profileSet(ctx context.Context, _ wire.Profile, params any, pass func()) (wire.Reply, error) {
 	p := params.(*wire.ProfileSetParams)
-	set, err := e.options.RPC.Profiles.Set(ctx, p.Name, p.ServerURL)
+	set, err := e.options.RPC.Profiles.Set(ctx, p.Name, p.ServerURL, pass)
 	return &set, err
 }
 
@@ -22,19 +22,19 @@ func (e *Execute) profileUse(ctx context.Context, _ wire.Profile, params any) (w
 	return &used, err
 }
 
-func (e *Execute) login(ctx context.Context, profile wire.Profile, params any) (wire.Reply, error) {
+func (e *Execute) login(ctx context.Context, profile wire.Profile, params any, pass func()) (wire.Reply, error) {
 	p := params.(*wire.LoginParams)
-	status, err := e.options.RPC.Profiles.Login(ctx, profile.Name, p.Email, p.Password)
+	status, err := e.options.RPC.Profiles.Login(ctx, profile, p.Email, p.Password, pass)
 	return &status, err
 }
 
 func (e *Execute) authStatus(ctx context.Context, profile wire.Profile, _ any) (wire.Reply, error) {
-	status, err := e.options.RPC.Profiles.Status(ctx, profile.Name)
+	status, err := e.options.RPC.Profiles.Status(ctx, profile)
 	return &status, err
 }
 
-func (e *Execute) logout(ctx context.Context, profile wire.Profile, _ any) (wire.Reply, error) {
-	return &wire.LogoutDone{}, e.options.RPC.Profiles.Logout(ctx, profile.Name)
+func (e *Execute) logout(ctx context.Context, profile wire.Profile, _ any, pass func()) (wire.Reply, error) {
+	return &wire.LogoutDone{}, e.options.RPC.Profiles.Logout(ctx, profile, pass)
 }
 
 func (e *Execute) agentsList(ctx context.Context, profile wire.Profile, params any) (wire.Reply, error) {

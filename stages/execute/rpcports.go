@@ -15,15 +15,16 @@ type RPC struct {
 }
 
 // Profiles are the gateways that a user gave names, and the sessions at them. An empty name is the current
-// profile. Errors are *wire.Fault or the cause of ctx.
+// profile; a wire.Profile is one that Resolve returned. passed is called, once, when what was asked for later
+// may be looked at. Errors are *wire.Fault or the cause of ctx.
 type Profiles interface {
 	List() ([]wire.Profile, error)
-	Set(ctx context.Context, name, serverURL string) (wire.Profile, error)
+	Set(ctx context.Context, name, serverURL string, passed func()) (wire.Profile, error)
 	Use(ctx context.Context, name string) (wire.Profile, error)
 	Resolve(name string) (wire.Profile, error)
-	Login(ctx context.Context, name, email, password string) (wire.AuthStatus, error)
-	Status(ctx context.Context, name string) (wire.AuthStatus, error)
-	Logout(ctx context.Context, name string) error
+	Login(ctx context.Context, profile wire.Profile, email, password string, passed func()) (wire.AuthStatus, error)
+	Status(ctx context.Context, profile wire.Profile) (wire.AuthStatus, error)
+	Logout(ctx context.Context, profile wire.Profile, passed func()) error
 	LocalTools() (wire.LocalTools, error)
 	Configure(ctx context.Context, change wire.LocalToolsChange) (wire.LocalTools, error)
 }

@@ -13,7 +13,7 @@ import (
 type stream struct {
 	asked  wire.Request // chat/start, without its params
 	params *wire.ChatStartParams
-	place  *order
+	place  *order // nil of a chat that names the profile local
 	// run is set by open where a gateway answers.
 	run Run
 
@@ -26,7 +26,10 @@ type stream struct {
 func (e *Execute) acceptStream(r *wire.Request) {
 	p := r.Params.(*wire.ChatStartParams)
 	c := &chat{id: newStreamID(), params: &wire.ChatParams{Input: p.Text}, accepted: time.Now()}
-	c.stream = &stream{asked: kept(r), params: p, place: e.inOrderOfArrival()}
+	c.stream = &stream{asked: kept(r), params: p}
+	if p.Profile != wire.LocalProfile {
+		c.stream.place = e.inOrderOfArrival()
+	}
 	c.stream.asked.Params = nil
 	c.user, c.session = defaultUser, p.InteractionID
 	if c.session == "" {

@@ -42,7 +42,7 @@ func (w *world) wantCalls(want ...string) {
 
 func (w *world) wantStatus(p *Profiles, reason wire.AuthReason) {
 	w.t.Helper()
-	got, err := p.Status(nothing, "")
+	got, err := status(p, "")
 	want := wire.AuthStatus{Profile: "corp", ServerURL: server, Authenticated: reason == wire.AuthHolds, Reason: reason}
 	if reason == wire.AuthHolds {
 		want.User = &ann
@@ -55,19 +55,19 @@ func (w *world) wantStatus(p *Profiles, reason wire.AuthReason) {
 func TestLoginStatusLogout(t *testing.T) {
 	w := newWorld(t)
 	p := w.engine()
-	_, err := p.Login(nothing, "", email, password)
+	_, err := login(p, "", password)
 	wantCode(t, err, wire.CodeConfigInvalid)
 	w.set(p, "corp", server)
 	w.wantStatus(p, wire.AuthMissingSession)
 	w.wantCalls()
-	status, err := p.Login(nothing, "corp", email, password)
+	status, err := login(p, "corp", password)
 	if want := (wire.AuthStatus{Profile: "corp", ServerURL: server, Authenticated: true, User: &ann}); err != nil || !reflect.DeepEqual(status, want) {
 		t.Errorf("Login = %+v, %v", status, err)
 	}
 	w.wantStored("SECRET-access-1")
 	w.wantCalls("login "+server, "validate "+server+" SECRET-access-1 SECRET-refresh")
 	w.wantStatus(w.engine(), wire.AuthHolds)
-	if err := p.Logout(nothing, ""); err != nil {
+	if err := logout(p, ""); err != nil {
 		t.Fatal(err)
 	}
 	w.wantCalls("validate "+server+" SECRET-access-1 SECRET-refresh", "logout "+server+" SECRET-access-1")
@@ -75,7 +75,7 @@ func TestLoginStatusLogout(t *testing.T) {
 		t.Error("the session is still stored")
 	}
 	w.wantStatus(p, wire.AuthMissingSession)
-	if err := p.Logout(nothing, ""); err != nil {
+	if err := logout(p, ""); err != nil {
 		t.Error(err)
 	}
 	w.wantCalls()
@@ -85,20 +85,20 @@ func TestLoginThatFails(t *testing.T) {
 	w := newWorld(t)
 	p := w.engine()
 	w.set(p, "corp", server)
-	_, err := p.Login(nothing, "", email, "wrong")
+	_, err := login(p, "", "wrong")
 	wantCode(t, err, wire.CodeAuthInvalid)
 	w.gateway.down = true
-	_, err = p.Login(nothing, "", email, password)
+	_, err = login(p, "", password)
 	wantCode(t, err, wire.CodeNetwork)
-	_, err = p.Login(nothing, "nobody", email, password)
+	_, err = login(p, "nobody", password)
 	wantCode(t, err, wire.CodeNotFound)
 	w.gateway.down, w.gateway.calls = false, nil
 	w.keychain.fail(errors.New("locked"), nil)
-	_, err = p.Login(nothing, "", email, password)
+	_, err = login(p, "", password)
 	wantCode(t, err, wire.CodeCredentialStore)
 	w.wantCalls() // nothing left this process
 	w.keychain.fail(nil, errors.New("full"))
-	_, err = p.Login(nothing, "", email, password)
+	_, err = login(p, "", password)
 	wantCode(t, err, wire.CodeCredentialStore)
 	w.wantCalls("login "+server, "logout "+server+" SECRET-access-1") // no session that nobody has
 	if len(w.keychain.all()) > 0 {
@@ -111,13 +111,13 @@ func TestLoginWithoutValidation(t *testing.T) {
 	p := w.engine()
 	w.set(p, "corp", server)
 	w.gateway.noCheck = true
-	status, err := p.Login(nothing, "", email, password)
+	status, err := login(p, "", password)
 	want := wire.AuthUser{UserID: "123", Username: "ann by login", Roles: []string{}, Permissions: []string{}}
 	if err != nil || !status.Authenticated || !reflect.DeepEqual(*status.User, want) {
 		t.Errorf("Login = %+v, %v", status, err)
 	}
 	w.gateway.noCheck, w.gateway.rotates = false, true
-	if _, err := p.Login(nothing, "", email, password); err != nil {
+	if _, err := login(p, "", password); err != nil {
 		t.Fatal(err)
 	}
 	w.wantStored("SECRET-access-3")
@@ -160,9 +160,9 @@ func TestSessionsThatDoNotHold(t *testing.T) {
 	w.keychain.put("profile:corp", stored(server, "SECRET-access-1", "")) // without a refresh token
 	w.wantStatus(p, wire.AuthInvalidSession)
 	w.keychain.fail(errors.New("locked"), nil)
-	_, err := p.Status(nothing, "")
+	_, err := status(p, "")
 	wantCode(t, err, wire.CodeCredentialStore)
-	wantCode(t, p.Logout(nothing, ""), wire.CodeCredentialStore)
+	wantCode(t, logout(p, ""), wire.CodeCredentialStore)
 }
 
 func TestLogoutOfASessionOfAnotherServer(t *testing.T) {
@@ -170,7 +170,7 @@ func TestLogoutOfASessionOfAnotherServer(t *testing.T) {
 	p := w.engine()
 	w.set(p, "corp", server)
 	w.keychain.put("profile:corp", stored("https://other.example.com", "SECRET-access-1", "SECRET-refresh"))
-	if err := p.Logout(nothing, ""); err != nil {
+	if err := logout(p, ""); err != nil {
 		t.Fatal(err)
 	}
 	w.wantCalls() // the token goes nowhere
@@ -179,7 +179,7 @@ func TestLogoutOfASessionOfAnotherServer(t *testing.T) {
 	}
 	w.signedIn()
 	w.gateway.down = true
-	if err := p.Logout(nothing, ""); err != nil || len(w.keychain.all()) > 0 {
+	if err := logout(p, ""); err != nil || len(w.keychain.all()) > 0 {
 		t.Errorf("Logout without a network = %v, and %d sessions stay", err, len(w.keychain.all()))
 	}
 }
@@ -188,18 +188,20 @@ func TestCancelledCalls(t *testing.T) {
 	w := newWorld(t)
 	p := w.signedIn()
 	w.gateway.calls = nil
-	here := p.turns.of("corp")
+	here, changing := p.turns.of(lockName("corp", server)), p.changes.of("corp")
 	here <- struct{}{} // somebody else has the turn
+	changing <- struct{}{}
 	ctx, cancel := context.WithCancelCause(nothing)
 	cause := errors.New("the host is gone")
 	cancel(cause)
-	_, login := p.Login(ctx, "", email, password)
-	_, status := p.Status(ctx, "")
-	for _, err := range []error{login, status, p.Logout(ctx, "")} {
+	_, login := p.Login(ctx, corp, email, password, nil)
+	_, status := p.Status(ctx, corp)
+	for _, err := range []error{login, status, p.Logout(ctx, corp, nil)} {
 		if err != cause {
 			t.Errorf("the error is %v, want the cause", err)
 		}
 	}
 	<-here
+	<-changing
 	w.wantCalls()
 }

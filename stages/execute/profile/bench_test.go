@@ -11,7 +11,7 @@ func BenchmarkResolve(b *testing.B) {
 	p := New(Options{Dir: b.TempDir(), Gateway: &fakeGateway{}, Keychain: &fakeKeychain{entries: map[string]string{}}, Logger: slog.New(slog.DiscardHandler)})
 	defer p.Close()
 	for i := range 10 {
-		if _, err := p.Set(nothing, fmt.Sprint("profile-", i), server); err != nil {
+		if _, err := p.Set(nothing, fmt.Sprint("profile-", i), server, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -27,7 +27,7 @@ func BenchmarkSet(b *testing.B) {
 	p := New(Options{Dir: b.TempDir(), Gateway: &fakeGateway{}, Keychain: &fakeKeychain{entries: map[string]string{}}})
 	defer p.Close()
 	for i := 0; b.Loop(); i++ {
-		if _, err := p.Set(nothing, "corp", fmt.Sprint(server, "/", i)); err != nil {
+		if _, err := p.Set(nothing, "corp", fmt.Sprint(server, "/", i), nil); err != nil {
 			b.Fatal(err)
 		}
 	}

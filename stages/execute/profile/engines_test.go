@@ -16,7 +16,7 @@ func child(dir string, args []string) int {
 	p := New(Options{Dir: dir, Gateway: &fakeGateway{}, Keychain: &fakeKeychain{entries: map[string]string{}}})
 	defer p.Close()
 	for i := 0; i < childProfiles || args[0] == "forever"; i++ {
-		if _, err := p.Set(nothing, fmt.Sprintf("%s-%d", args[1], i%childProfiles), fmt.Sprintf("https://host-%d", i)); err != nil {
+		if _, err := p.Set(nothing, fmt.Sprintf("%s-%d", args[1], i%childProfiles), fmt.Sprintf("https://host-%d", i), nil); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}

@@ -66,15 +66,17 @@ func (k *fakeKeychain) fail(all, set error) {
 // fakeGateway issues tokens as the contract says: a new access token revokes the one before. Its members
 // are set before it is used, or under mu.
 type fakeGateway struct {
-	mu      sync.Mutex
-	issued  int
-	access  string // the one that holds
-	refresh string // "" for none that holds
-	rotates bool   // validations give a new token
-	down    bool   // no call is answered
-	noCheck bool   // validations alone aren't answered
-	calls   []string
-	hold    chan struct{} // refreshes wait until it is closed
+	mu       sync.Mutex
+	issued   int
+	access   string // the one that holds
+	refresh  string // "" for none that holds
+	rotates  bool   // validations give a new token
+	down     bool   // no call is answered
+	noCheck  bool   // validations alone aren't answered
+	calls    []string
+	hold     chan struct{} // refreshes wait until it is closed
+	signing  chan struct{} // sign-ins wait until it is closed, checks until checking is
+	checking chan struct{}
 }
 
 func (g *fakeGateway) ServerURL(address string) (string, error) {
@@ -99,10 +101,22 @@ func (g *fakeGateway) issue() string {
 	return g.access
 }
 
-func (g *fakeGateway) Login(_ context.Context, server, mail, pass string) (Login, error) {
+// enter notes a call and waits until held is closed, if it is set. The gateway is locked then.
+func (g *fakeGateway) enter(held func() chan struct{}, format string, args ...any) error {
 	g.mu.Lock()
+	err, hold := g.call(format, args...), held()
+	if hold != nil {
+		g.mu.Unlock()
+		<-hold
+		g.mu.Lock()
+	}
+	return err
+}
+
+func (g *fakeGateway) Login(_ context.Context, server, mail, pass string) (Login, error) {
+	err := g.enter(func() chan struct{} { return g.signing }, "login %s", server)
 	defer g.mu.Unlock()
-	if err := g.call("login %s", server); err != nil {
+	if err != nil {
 		return Login{}, err
 	}
 	if mail != email || pass != password {
@@ -113,9 +127,9 @@ func (g *fakeGateway) Login(_ context.Context, server, mail, pass string) (Login
 }
 
 func (g *fakeGateway) Validate(_ context.Context, server, access, refresh string) (Validation, error) {
-	g.mu.Lock()
+	err := g.enter(func() chan struct{} { return g.checking }, "validate %s %s %s", server, access, refresh)
 	defer g.mu.Unlock()
-	if err := g.call("validate %s %s %s", server, access, refresh); err != nil || g.noCheck {
+	if err != nil || g.noCheck {
 		return Validation{}, errors.Join(err, errNetwork)
 	}
 	v := Validation{Valid: access == g.access && access != ""}

@@ -38,7 +38,7 @@ func TestDamagedFileIsKeptAside(t *testing.T) {
 		for name, call := range map[string]func() error{
 			"list":      func() error { _, err := p.List(); return err },
 			"use":       func() error { _, err := p.Use(nothing, "corp"); return err },
-			"status":    func() error { _, err := p.Status(nothing, ""); return err },
+			"status":    func() error { _, err := status(p, ""); return err },
 			"tools":     func() error { _, err := p.LocalTools(); return err },
 			"configure": func() error { _, err := p.Configure(nothing, wire.LocalToolsChange{Enabled: &yes}); return err },
 		} {
@@ -80,7 +80,7 @@ func TestFilesThatAreNotOurs(t *testing.T) {
 		if says == "profiles" {
 			continue
 		}
-		_, err = p.Set(nothing, "corp", server)
+		_, err = p.Set(nothing, "corp", server, nil)
 		wantCode(t, err, wire.CodeConfigInvalid)
 		if w.file() != text || len(w.others()) > 0 {
 			t.Errorf("a file of another was touched: %v", w.others())
@@ -90,7 +90,7 @@ func TestFilesThatAreNotOurs(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(w.dir, fileName), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.engine().Set(nothing, "corp", server)
+	_, err := w.engine().Set(nothing, "corp", server, nil)
 	wantCode(t, err, wire.CodeConfigInvalid)
 }
 
@@ -101,7 +101,7 @@ func TestFolderThatCannotBeMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.dir = filepath.Join(w.dir, "below")
-	_, err := w.engine().Set(nothing, "corp", server)
+	_, err := w.engine().Set(nothing, "corp", server, nil)
 	wantCode(t, err, wire.CodeConfigInvalid)
 }
 
@@ -145,7 +145,7 @@ func TestWaitForAnotherEngineEndsWithTheCaller(t *testing.T) {
 	defer locked.Close()
 	ctx, cancel := context.WithCancel(nothing)
 	cancel()
-	if _, err := w.engine().Set(ctx, "corp", server); err != context.Canceled {
+	if _, err := w.engine().Set(ctx, "corp", server, nil); err != context.Canceled {
 		t.Errorf("Set = %v, want that it was cancelled", err)
 	}
 }

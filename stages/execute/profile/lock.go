@@ -40,7 +40,29 @@ func lockFile(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// turns give each session to one user of it at a time, in this process.
+// endings count how often the sessions of each profile were ended in this process, by a sign-out or by
+// another server.
+type endings struct {
+	mu     sync.Mutex
+	byName map[string]uint64
+}
+
+func (e *endings) of(name string) uint64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.byName[name]
+}
+
+func (e *endings) add(name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.byName == nil {
+		e.byName = map[string]uint64{}
+	}
+	e.byName[name]++
+}
+
+// turns give what a name stands for to one user of it at a time, in this process.
 type turns struct {
 	mu     sync.Mutex
 	byName map[string]chan struct{} // each holds a token while somebody has the turn

@@ -32,7 +32,9 @@ type Profiles struct {
 	keychain Keychain
 	logger   *slog.Logger
 
-	turns turns
+	turns   turns   // by the names of locks: uses of sessions
+	changes turns   // by profile: changes of what the keychain holds
+	endings endings // of sessions
 
 	ctx      context.Context // of the renewals; ends with Close
 	cancel   context.CancelFunc
@@ -102,8 +104,9 @@ func (p *Profiles) List() ([]wire.Profile, error) {
 var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // Set gives a gateway a name, or a name another gateway, whose stored session it then forgets. The first
-// profile becomes the current one. A damaged file is put aside. Errors are config_invalid.
-func (p *Profiles) Set(ctx context.Context, name, serverURL string) (wire.Profile, error) {
+// profile becomes the current one. A damaged file is put aside. passed, if it isn't nil, is called once the
+// file is written, before the keychain is asked. Errors are config_invalid.
+func (p *Profiles) Set(ctx context.Context, name, serverURL string, passed func()) (wire.Profile, error) {
 	if err := checkName(name); err != nil {
 		return wire.Profile{}, err
 	}
@@ -129,7 +132,11 @@ func (p *Profiles) Set(ctx context.Context, name, serverURL string) (wire.Profil
 		return wire.Profile{}, err
 	}
 	if moved {
-		p.forget(ctx, name)
+		p.endings.add(name)
+	}
+	tell(passed)
+	if moved {
+		p.forget(ctx, set)
 	}
 	return set, nil
 }
@@ -144,12 +151,25 @@ func checkName(name string) error {
 	return nil
 }
 
-// forget removes the session of a server that the profile has no more. Should the keychain not let it, the
-// session still counts as missing, since it names its server.
-func (p *Profiles) forget(ctx context.Context, name string) {
-	if err := p.keychain.Delete(ctx, account(name)); err != nil {
-		p.logger.Warn("the session of the profile's earlier server stays in the keychain, unused", "profile", name, "error", err)
+// forget removes the session of a server that the profile has no more; one of the server that it has now is
+// of a later sign-in and stays. Should the keychain not let it, the session still counts as missing, since it
+// names its server.
+func (p *Profiles) forget(ctx context.Context, profile wire.Profile) {
+	if err := p.forgetOther(ctx, profile); err != nil {
+		p.logger.Warn("the session of the profile's earlier server stays in the keychain, unused", "profile", profile.Name, "error", err)
 	}
+}
+
+func (p *Profiles) forgetOther(ctx context.Context, profile wire.Profile) error {
+	release, err := p.alone(ctx, profile.Name)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if _, found, err := p.load(ctx, profile.Name, profile.ServerURL); found || err != nil {
+		return err
+	}
+	return p.keychain.Delete(ctx, account(profile.Name))
 }
 
 // Use makes a profile the current one. An unknown one is not_found; other errors are config_invalid.

@@ -45,10 +45,10 @@ func TestBadNamesAndAddresses(t *testing.T) {
 	w := newWorld(t)
 	p := w.engine()
 	for _, name := range []string{"", "-x", ".x", "a b", "../x", "a/b", strings.Repeat("a", 65), "é", "x\n", "local"} {
-		_, err := p.Set(nothing, name, server)
+		_, err := p.Set(nothing, name, server, nil)
 		wantCode(t, err, wire.CodeConfigInvalid)
 	}
-	_, err := p.Set(nothing, "x", "bad")
+	_, err := p.Set(nothing, "x", "bad", nil)
 	wantCode(t, err, wire.CodeConfigInvalid)
 	wantList(t, p)
 	w.set(p, strings.Repeat("a", 64), server)
@@ -107,10 +107,10 @@ func TestLocalIsListedOnceItWasChosen(t *testing.T) {
 	local.Current = false
 	wantList(t, p, wire.Profile{Name: "corp", ServerURL: server, Current: true}, local)
 	for _, call := range []func() error{
-		func() error { _, err := p.Login(nothing, "local", email, password); return err },
-		func() error { return p.Logout(nothing, "local") },
+		func() error { _, err := login(p, "local", password); return err },
+		func() error { return logout(p, "local") },
 		func() error {
-			got, err := p.Status(nothing, "local")
+			got, err := status(p, "local")
 			if !got.Authenticated || got.ServerURL != "local:" || got.Profile != "local" || got.User != nil || got.Reason != "" {
 				t.Errorf("Status = %+v", got)
 			}
@@ -121,7 +121,7 @@ func TestLocalIsListedOnceItWasChosen(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	_, err := p.Login(nothing, "local", email, password)
+	_, err := login(p, "local", password)
 	wantCode(t, err, wire.CodeUsage)
 	if len(w.gateway.calls) > 0 {
 		t.Errorf("the gateway was called: %q", w.gateway.calls)

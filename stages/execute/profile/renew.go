@@ -86,7 +86,7 @@ func (p *Profiles) renewal(key renewalKey) (*renewal, error) {
 }
 
 func (p *Profiles) renew(ctx context.Context, key renewalKey) (string, error) {
-	release, err := p.turn(ctx, key.name, turnPatience)
+	release, err := p.turn(ctx, key.name, key.serverURL)
 	if err != nil {
 		return "", err
 	}

@@ -27,7 +27,7 @@ func TestToken(t *testing.T) {
 	if token, err := s.Token(nothing); token != "SECRET-access-1" || err != nil {
 		t.Errorf("Token = %q, %v", token, err)
 	}
-	if err := p.Logout(nothing, ""); err != nil {
+	if err := logout(p, ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, call := range []func(*Session) (string, error){

@@ -73,8 +73,8 @@ func TestAWholeSessionTellsNothing(t *testing.T) {
 	s := w.session(p)
 	var said []string
 	note := func(value any, err error) { said = append(said, fmt.Sprintf("%+v %v", value, err)) }
-	status := func() { got, err := p.Status(nothing, ""); note(got, err) }
-	login := func(password string) { got, err := p.Login(nothing, "", email, password); note(got, err) }
+	status := func() { got, err := status(p, ""); note(got, err) }
+	login := func(password string) { got, err := login(p, "", password); note(got, err) }
 	refreshed := func() { _, err := s.Refreshed(nothing, "SECRET-access-1"); note(nil, err) }
 
 	login(password + "x")
@@ -95,7 +95,7 @@ func TestAWholeSessionTellsNothing(t *testing.T) {
 	login(password)
 	w.gateway.down = true
 	status()
-	note(nil, p.Logout(nothing, ""))
+	note(nil, logout(p, ""))
 	login(password)
 
 	wantNoSecret(t, "an answer", strings.Join(said, "\n"))

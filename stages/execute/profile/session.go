@@ -2,17 +2,16 @@ package profile
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"path/filepath"
 	"time"
 )
 
-// How long the use of a session waits for another use of it, here or in another engine, before it goes on
-// regardless: one that takes longer talks to a gateway that doesn't answer.
-const (
-	turnPatience   = 45 * time.Second
-	logoutPatience = 5 * time.Second
-)
+// turnPatience is how long the use of a session waits for another use of it, here or in another engine,
+// before it goes on regardless: one that takes longer talks to a gateway that doesn't answer.
+const turnPatience = 45 * time.Second
 
 // tokens are a stored session.
 type tokens struct {
@@ -60,6 +59,11 @@ func (p *Profiles) store(ctx context.Context, name string, t tokens) error {
 // stored session is another's by now, or gone, it stays so, and found is that of the session that is there.
 func (p *Profiles) replace(ctx context.Context, name string, t tokens, access string) (now tokens, found bool, err error) {
 	ctx = context.WithoutCancel(ctx)
+	release, err := p.alone(ctx, name)
+	if err != nil {
+		return tokens{}, false, err
+	}
+	defer release()
 	now, found, err = p.load(ctx, name, t.serverURL)
 	if err != nil || !found || now.access != t.access {
 		return now, found, err
@@ -68,18 +72,31 @@ func (p *Profiles) replace(ctx context.Context, name string, t tokens, access st
 	return now, true, p.store(ctx, name, now)
 }
 
-// turn waits for the turn at a profile's session, in this process and among engines. The error is the
-// cause of ctx.
-func (p *Profiles) turn(ctx context.Context, name string, patience time.Duration) (release func(), err error) {
-	patient, cancel := context.WithTimeout(ctx, patience)
+// alone waits until nothing else in this process changes what the keychain holds of a profile's session,
+// which takes no longer than calls of the keychain. The error is the cause of ctx.
+func (p *Profiles) alone(ctx context.Context, name string) (release func(), err error) {
+	here := p.changes.of(name)
+	select {
+	case here <- struct{}{}:
+		return func() { <-here }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// turn waits for the turn at a profile's session at a server, in this process and among engines. A server
+// that the profile has left holds nothing up. The error is the cause of ctx.
+func (p *Profiles) turn(ctx context.Context, name, serverURL string) (release func(), err error) {
+	patient, cancel := context.WithTimeout(ctx, turnPatience)
 	defer cancel()
-	here := p.turns.of(name)
+	lock := lockName(name, serverURL)
+	here := p.turns.of(lock)
 	select {
 	case here <- struct{}{}:
 	case <-patient.Done():
 		return func() {}, context.Cause(ctx)
 	}
-	locked, err := lockFile(patient, filepath.Join(p.file.dir, "session-"+name+".lock"))
+	locked, err := lockFile(patient, filepath.Join(p.file.dir, lock))
 	if err == nil {
 		return func() { locked.Close(); <-here }, nil
 	}
@@ -89,4 +106,17 @@ func (p *Profiles) turn(ctx context.Context, name string, patience time.Duration
 	}
 	p.logger.Debug("the session's lock is not to be had; two engines may renew its token at once", "profile", name, "error", err)
 	return func() { <-here }, nil
+}
+
+// lockName names the lock file of a session. An address is no file name, so a hash stands for it.
+func lockName(name, serverURL string) string {
+	sum := sha256.Sum256([]byte(serverURL))
+	return "session-" + name + "-" + hex.EncodeToString(sum[:8]) + ".lock"
+}
+
+// tell calls a function that may be nil.
+func tell(passed func()) {
+	if passed != nil {
+		passed()
+	}
 }

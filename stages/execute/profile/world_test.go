@@ -76,7 +76,7 @@ func (w *world) signedIn() *Profiles {
 	w.t.Helper()
 	p := w.engine()
 	w.set(p, "corp", server)
-	if status, err := p.Login(nothing, "", email, password); err != nil || !status.Authenticated {
+	if status, err := login(p, "", password); err != nil || !status.Authenticated {
 		w.t.Fatalf("Login = %+v, %v", status, err)
 	}
 	return p
@@ -84,7 +84,7 @@ func (w *world) signedIn() *Profiles {
 
 func (w *world) set(p *Profiles, name, url string) wire.Profile {
 	w.t.Helper()
-	set, err := p.Set(nothing, name, url)
+	set, err := p.Set(nothing, name, url, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -127,4 +127,32 @@ func wantCode(t *testing.T, err error, code wire.Code) {
 	if codeOf(err) != code {
 		t.Errorf("the error is %v, want %s", err, code)
 	}
+}
+
+// corp is the profile that the tests set.
+var corp = wire.Profile{Name: "corp", ServerURL: server, Current: true}
+
+// login, status and logout do it at the profile of a name.
+func login(p *Profiles, name, password string) (wire.AuthStatus, error) {
+	profile, err := p.Resolve(name)
+	if err != nil {
+		return wire.AuthStatus{}, err
+	}
+	return p.Login(nothing, profile, email, password, nil)
+}
+
+func status(p *Profiles, name string) (wire.AuthStatus, error) {
+	profile, err := p.Resolve(name)
+	if err != nil {
+		return wire.AuthStatus{}, err
+	}
+	return p.Status(nothing, profile)
+}
+
+func logout(p *Profiles, name string) error {
+	profile, err := p.Resolve(name)
+	if err != nil {
+		return err
+	}
+	return p.Logout(nothing, profile, nil)
 }
