@@ -71,9 +71,8 @@ func TestStopEndsAllAndKillsWhatRefuses(t *testing.T) {
 			}
 			all := pids(t, folder, size)
 			p.Stop(200 * time.Millisecond)
-			if !allGone(all)() {
-				t.Error("something outlived Stop")
-			}
+			// What was killed may still be on its last steps: without memory, it shows no marker any more.
+			testkit.Until(t, "nothing outlives Stop", allGone(all))
 			if p.State() == "" {
 				t.Error("Stop returned before the state was known")
 			}
