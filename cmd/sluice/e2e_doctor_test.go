@@ -34,6 +34,21 @@ func wantFinding(t *testing.T, report gjson.Result, id, status string, words ...
 	}
 }
 
+// wantAllOK expects nothing to be found but what other tests leave behind for a moment: engines of theirs
+// are killed, and orphans are looked for on the whole machine.
+func wantAllOK(t *testing.T, report gjson.Result) {
+	t.Helper()
+	report.Get("checks").ForEach(func(_, check gjson.Result) bool {
+		if check.Get("status").Str != "ok" && check.Get("id").Str != "orphans" {
+			t.Errorf("doctor says %s", check.Raw)
+		}
+		return true
+	})
+	if report.Get("status").Str == "fail" {
+		t.Errorf("doctor says %s", report.Raw)
+	}
+}
+
 // TestRealDoctor: everything is there; it is told, and nothing of it is left running.
 func TestRealDoctor(t *testing.T) {
 	t.Parallel()
@@ -41,9 +56,7 @@ func TestRealDoctor(t *testing.T) {
 	config := one + "mcp_servers:\n" + tools.config("fs", "", "") + "app: {data_dir: data}\n"
 	e := r.start(quick, config, host.Options{})
 	report := e.Call("d", "doctor", nil).Get("result")
-	if report.Get("status").Str != "ok" {
-		t.Errorf("doctor says %s", report.Raw)
-	}
+	wantAllOK(t, report)
 	wantFinding(t, report, "configuration", "ok", "config.yaml", "1 model, 1 agent")
 	wantFinding(t, report, "llama_server", "ok", r.path("llama-server"), "version")
 	wantFinding(t, report, "model:default", "ok", "2 slots of 8192 tokens")
@@ -66,7 +79,7 @@ func TestRealDoctor(t *testing.T) {
 		t.Errorf("servers were started: %v", r.pids())
 	}
 	stdout, _, status := r.people("doctor")
-	if status != exitDone || !strings.Contains(stdout, "In all: ok") || strings.ContainsRune(stdout, '\x1b') {
+	if status != exitDone || strings.Contains(stdout, "In all: fail") || strings.ContainsRune(stdout, '\x1b') {
 		t.Errorf("status %d, people see %s", status, stdout)
 	}
 	e.CloseStdin()
