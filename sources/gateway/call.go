@@ -111,7 +111,7 @@ func readBounded(body io.Reader, limit int64) ([]byte, error) {
 }
 
 var (
-	errTooLarge   = errors.New("the answer is too large")
+	errTooLarge   = errors.New("the answer is larger than 16 MiB")
 	errBadRequest = errors.New("the request can't be written")
 )
 
@@ -122,21 +122,21 @@ func (a answer) object() (gjson.Result, error) {
 	}
 	result, ok := objectIn(a.body)
 	if !ok {
-		return gjson.Result{}, a.fault(wire.CodeNetwork, "the gateway answered with "+a.looks()+"; check the profile's serverUrl")
+		return gjson.Result{}, a.fault(wire.CodeNetwork, "the gateway answered with "+a.looks()+" instead of a JSON object; check the profile's serverUrl")
 	}
 	return result, nil
 }
 
-// looks says what an answer that is no JSON object is.
+// looks says what an answer is that is not what it should be.
 func (a answer) looks() string {
 	start := strings.ToLower(strings.TrimSpace(a.body[:min(len(a.body), 256)]))
 	switch {
 	case start == "":
 		return "nothing"
 	case strings.HasPrefix(start, "<"):
-		return "a web page instead of JSON"
+		return "a web page"
 	}
-	return "something other than the JSON that is expected"
+	return "something else"
 }
 
 // objectIn reads text as a JSON object.

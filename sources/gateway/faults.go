@@ -137,6 +137,12 @@ func explain(ctx, limited context.Context, err error) error {
 
 // unreachable is the fault of a call that got no whole answer.
 func unreachable(err error) *wire.Fault {
+	switch {
+	case errors.Is(err, errTooLarge):
+		return wire.NewFault(wire.CodeNetwork, "the gateway's answer is larger than 16 MiB, which is not read: ask for less at once, or tell its administrator")
+	case headersTooLarge(err):
+		return wire.NewFault(wire.CodeNetwork, "the gateway's answer has headers of more than 256 KiB, which are not read: check the profile's serverUrl, or tell its administrator")
+	}
 	return wire.NewFault(wire.CodeNetwork, "the gateway can't be reached: "+reasonOf(err)+"; check the network and the profile's serverUrl")
 }
 
@@ -172,10 +178,19 @@ func reasonOf(err error) string {
 		return "it didn't answer in time"
 	case errors.Is(err, errTooLarge):
 		return "its answer is larger than 16 MiB"
+	case headersTooLarge(err):
+		return "the headers of its answer are larger than 256 KiB"
 	case errors.Is(err, errBadRequest):
 		return "its address can't be used"
 	case strings.Contains(err.Error(), "malformed"):
 		return "what answers there doesn't speak HTTP"
 	}
 	return "the connection was lost"
+}
+
+// headersTooLarge recognizes net/http's errors of headers beyond maxHeaderBytes, which have no type: that of
+// HTTP/1 and that of HTTP/2.
+func headersTooLarge(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "response headers exceeded") || strings.Contains(text, "response header list larger")
 }

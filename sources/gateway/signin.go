@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -57,7 +58,7 @@ func (c *Client) Login(ctx context.Context, server, email, password string) (Log
 	if denied(result) || login.AccessToken == "" {
 		return Login{}, got.noLogin()
 	}
-	return login, nil
+	return login, got.usable(login.AccessToken)
 }
 
 // noLogin is the fault of a refused sign-in, in the gateway's words.
@@ -90,7 +91,7 @@ func (c *Client) ValidateToken(ctx context.Context, server, access, refresh stri
 	if v.Valid {
 		v.User = readUser(result)
 	}
-	return v, nil
+	return v, got.usable(v.NewAccessToken)
 }
 
 func readUser(result gjson.Result) wire.AuthUser {
@@ -133,7 +134,16 @@ func (c *Client) Refresh(ctx context.Context, server, refresh string) (access st
 	if denied(result) || access == "" {
 		return "", got.noRefresh()
 	}
-	return access, nil
+	return access, got.usable(access)
+}
+
+// usable fails for an access token that no header can carry: one with spaces, control characters or anything
+// beyond ASCII (RFC 6750, section 2.1).
+func (a answer) usable(access string) error {
+	if strings.ContainsFunc(access, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return a.fault(wire.CodeNetwork, "the gateway gave an access token that can't be sent back to it: it has spaces, control characters or letters beyond ASCII; tell its administrator")
+	}
+	return nil
 }
 
 // refusesRefresh reports whether a status is the gateway's word on the session: a 4xx is, but for those

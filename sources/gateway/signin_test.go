@@ -171,3 +171,36 @@ func TestCallsRefreshAndRepeatOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestTokensThatNoHeaderCarries are refused where they come, not by every call that follows.
+func TestTokensThatNoHeaderCarries(t *testing.T) {
+	for _, token := range []string{"a\\nb", "a\\u0000b", "a b", "a\\u007f", "tökén", "\\t"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, Options{}, true)
+			w.Fail(fakegateway.PathLogin, fakegateway.Failure{Status: 200, Body: `{"success":true,"access_token":"` + token + `"}`})
+			w.Fail(fakegateway.PathRefresh, fakegateway.Failure{Status: 200, Body: `{"success":true,"access_token":"` + token + `"}`})
+			w.Fail(fakegateway.PathValidate, fakegateway.Failure{Status: 200, Body: `{"valid":true,"new_access_token":"` + token + `"}`})
+			_, login := w.client.Login(t.Context(), w.URL, w.Email, w.Password)
+			_, refresh := w.client.Refresh(t.Context(), w.URL, w.session.refresh)
+			_, validate := w.client.ValidateToken(t.Context(), w.URL, w.session.access, w.session.refresh)
+			for _, err := range []error{login, refresh, validate} {
+				wantFault(t, err, wire.CodeNetwork, 200, "token", "administrator")
+			}
+		})
+	}
+}
+
+// TestNoPathNamesAnother: a conversation of dots would be another path.
+func TestNoPathNamesAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, Options{}, true)
+		for _, id := range []string{".", ".."} {
+			if reason, err := w.account.StopRun(t.Context(), id); reason != wire.StopNotRunning || err != nil {
+				t.Errorf("%s: %v, %v", id, reason, err)
+			}
+		}
+		if len(w.Stopped()) != 0 {
+			t.Errorf("stopped %q", w.Stopped())
+		}
+	})
+}

@@ -14,6 +14,9 @@ import (
 // StopRun asks the gateway to stop the run of a conversation and says what came of it. The error is
 // the session's when there is none to ask with, or the cause of ctx; all else is the reason error.
 func (a *Account) StopRun(ctx context.Context, interactionID string) (wire.StopReason, error) {
+	if interactionID == "." || interactionID == ".." { // in a path it would mean another one
+		return wire.StopNotRunning, nil
+	}
 	got, err := a.exchange(ctx, http.MethodPost, "/api/agentflow/execute/stop/"+url.PathEscape(interactionID))
 	if cause := context.Cause(ctx); cause != nil {
 		return wire.StopError, cause

@@ -112,6 +112,9 @@ func (t *turn) openRemote(profile wire.Profile, started *wire.ChatStarted) error
 	c, e := t.chat, t.execute
 	e.queue.arrived(c.ticket)
 	e.arrivals.came(c.arrival)
+	if c.session == "." || c.session == ".." { // StopRun couldn't name it in a path
+		return wire.NewFault(wire.CodeInvalidParams, "interactionId can't be . or .. at a gateway: leave it out for a new conversation")
+	}
 	p, account := c.stream.params, e.options.RPC.Accounts.Account(profile)
 	if err := account.SignedIn(c.ctx); err != nil {
 		return err

@@ -111,6 +111,8 @@ func TestRefusedStreams(t *testing.T) {
 		"no such profile":       {&wire.ChatStartParams{Profile: "nobody", WorkflowID: "w"}, wire.CodeNotFound},
 		"no session":            {&wire.ChatStartParams{Profile: "out", WorkflowID: "w", WorkflowName: "n"}, wire.CodeAuthRequired},
 		"no such agent":         {&wire.ChatStartParams{WorkflowID: "nobody"}, wire.CodeNotFound},
+		"no path":               {&wire.ChatStartParams{WorkflowID: "w", WorkflowName: "n", InteractionID: "."}, wire.CodeInvalidParams},
+		"a path above":          {&wire.ChatStartParams{WorkflowID: "w", WorkflowName: "n", InteractionID: ".."}, wire.CodeInvalidParams},
 		"no such local agent":   {&wire.ChatStartParams{Profile: wire.LocalProfile, WorkflowID: "nobody", IsText: true}, wire.CodeNotFound},
 		"no text for the local": {&wire.ChatStartParams{Profile: wire.LocalProfile, WorkflowID: "assistant", Input: `{}`}, wire.CodeUsage},
 	} {
