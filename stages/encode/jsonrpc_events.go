@@ -10,6 +10,8 @@ type Stream struct {
 	buf    []byte
 	// prefix is a line up to its event, text up to the text of an event of text.
 	prefix, text, tail []byte
+	// remembering says that the memory was told to run, and nothing of its end.
+	remembering bool
 }
 
 const (
@@ -43,12 +45,35 @@ func (s *Stream) Apply(events *wire.Events) *wire.Frames {
 			})
 			continue
 		}
-		if line := s.line(event); len(line) > 0 {
-			s.frames.Items = append(s.frames.Items, wire.Frame{Class: wire.BestEffort, Head: line, Event: eventName})
-		}
+		s.remembered(event)
+		s.add(event)
 	}
 	return &s.frames
 }
+
+// add encodes an event that is no text.
+func (s *Stream) add(event *wire.Event) {
+	if line := s.line(event); len(line) > 0 {
+		s.frames.Items = append(s.frames.Items, wire.Frame{Class: wire.BestEffort, Head: line, Event: eventName})
+	}
+}
+
+// remembered tells that the memory is done, which no event of its own says: the first step of the model
+// comes after it, or the end.
+func (s *Stream) remembered(event *wire.Event) {
+	switch event.Kind {
+	case wire.EventMemoryStart:
+		s.remembering = true
+	case wire.EventLLMStart, wire.EventFinal, wire.EventLoopAbort:
+		if s.remembering {
+			s.remembering = false
+			s.add(&memoryDone)
+		}
+	}
+}
+
+// memoryDone stands for the end of the memory.
+var memoryDone = wire.Event{Kind: wire.EventFrame, Text: []byte(`{"kind":"node_status","event":{"nodeId":"memory","status":"completed"}}`)}
 
 // line returns the line of an event that is no text, nothing for one that isn't told.
 func (s *Stream) line(event *wire.Event) []byte {

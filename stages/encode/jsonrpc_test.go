@@ -3,6 +3,7 @@ package encode
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,10 +121,11 @@ var streamed = []struct {
 }{
 	{wire.Event{Kind: wire.EventRunStart, Detail: &wire.RunStart{UserInput: "a", TraceID: "t"}}, ``},
 	{wire.Event{Kind: wire.EventMemoryStart}, `{"kind":"node_status","event":{"nodeId":"memory","status":"running"}}`},
-	{wire.Event{Kind: wire.EventLLMStart, Step: 2}, `{"kind":"node_status","event":{"nodeId":"model","status":"running","step":2}}`},
+	{wire.Event{Kind: wire.EventLLMStart, Step: 2}, `{"kind":"node_status","event":{"nodeId":"memory","status":"completed"}}` + "\n" + `{"kind":"node_status","event":{"nodeId":"model","status":"running","step":2}}`},
 	{wire.Event{Kind: wire.EventChunk, Step: 2, Text: []byte(`\"é`)}, `{"kind":"text","content":"\"é"}`},
 	{wire.Event{Kind: wire.EventReasoning, Text: []byte("hm")}, ``},
 	{wire.Event{Kind: wire.EventLLMDone, Step: 2}, `{"kind":"node_status","event":{"nodeId":"model","status":"completed","step":2}}`},
+	{wire.Event{Kind: wire.EventLLMStart, Step: 3}, `{"kind":"node_status","event":{"nodeId":"model","status":"running","step":3}}`},
 	{wire.Event{Kind: wire.EventToolStart, Detail: &wire.ToolStart{Tool: "s/é", Args: `{ "a" : 1.0 }`, CallID: "c1"}}, `{"kind":"tool","event":{"eventType":"tool_start","toolName":"s/é","toolInput":{"a":1.0},"runId":"c1"}}`},
 	{wire.Event{Kind: wire.EventToolStart, Detail: &wire.ToolStart{Tool: "s/t", Args: `x`}}, `{"kind":"tool","event":{"eventType":"tool_start","toolName":"s/t","toolInput":{}}}`},
 	{wire.Event{Kind: wire.EventToolDone, Detail: &wire.ToolDone{Tool: "s/t", Status: wire.ToolOK, Preview: "found\n", Took: 17 * time.Millisecond, CallID: "c1"}}, `{"kind":"tool","event":{"eventType":"tool_result","toolName":"s/t","result":"found\n","runId":"c1","durationMs":17}}`},
@@ -148,17 +150,20 @@ func TestStreams(t *testing.T) {
 			}
 			continue
 		}
-		lines = append(lines, `{"jsonrpc":"2.0","method":"chat/event","params":{"streamId":"s1","event":`+c.want+`}}`)
-		if len(got) != 1 {
+		wanted := strings.Split(c.want, "\n")
+		if len(got) != len(wanted) {
 			t.Fatalf("%s became %d frames", c.want, len(got))
 		}
-		golden(t, line(got[0]), lines[len(lines)-1])
-		class := wire.BestEffort
-		if c.event.Kind == wire.EventChunk {
-			class = wire.Mergeable
-		}
-		if got[0].Class != class || got[0].Event != "chat/event" {
-			t.Errorf("%s: class %d, event %q", c.want, got[0].Class, got[0].Event)
+		for i, want := range wanted {
+			lines = append(lines, `{"jsonrpc":"2.0","method":"chat/event","params":{"streamId":"s1","event":`+want+`}}`)
+			golden(t, line(got[i]), lines[len(lines)-1])
+			class := wire.BestEffort
+			if c.event.Kind == wire.EventChunk {
+				class = wire.Mergeable
+			}
+			if got[i].Class != class || got[i].Event != "chat/event" {
+				t.Errorf("%s: class %d, event %q", want, got[i].Class, got[i].Event)
+			}
 		}
 	}
 	frames := JSONRPC{}.Events(`"s1"`).Apply(&all).Items
@@ -167,6 +172,18 @@ func TestStreams(t *testing.T) {
 	}
 	for i, f := range frames {
 		golden(t, line(f), lines[i])
+	}
+}
+
+// TestTheMemoryCompletes also where the model takes no step.
+func TestTheMemoryCompletes(t *testing.T) {
+	for _, last := range []wire.Event{{Kind: wire.EventFinal}, {Kind: wire.EventLoopAbort, Detail: &wire.LoopAbort{Reason: "odd"}}} {
+		s := JSONRPC{}.Events(`"s1"`)
+		s.Apply(&wire.Events{Items: []wire.Event{{Kind: wire.EventMemoryStart}}})
+		got := s.Apply(&wire.Events{Items: []wire.Event{last}}).Items
+		if len(got) != 2 || !strings.Contains(string(line(got[0])), `{"nodeId":"memory","status":"completed"}`) {
+			t.Errorf("the end became %d frames", len(got))
+		}
 	}
 }
 
