@@ -22,6 +22,9 @@ type document struct {
 	local    members // localTools
 }
 
+// errLarge is the error of a file of more than largestFile bytes.
+var errLarge = errors.New("it is larger than 1 MiB")
+
 // newerVersion is the error of a file that a later program wrote.
 type newerVersion struct{ version int }
 
@@ -33,6 +36,9 @@ func newDocument() *document {
 
 // parse reads a file. An error that is no *newerVersion says what is wrong with it.
 func parse(text []byte) (*document, error) {
+	if len(text) > largestFile {
+		return nil, errLarge
+	}
 	if !utf8.Valid(text) {
 		return nil, errors.New("it is no UTF-8")
 	}

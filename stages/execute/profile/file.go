@@ -64,6 +64,7 @@ func (f *file) unusable(verb string, err error) *wire.Fault {
 	return wire.NewFault(wire.CodeConfigInvalid, fmt.Sprintf("%s can't %s (%v): check the folder's permissions and its disk, or set DEX_CLI_HOME to another folder", f.path(), verb, err))
 }
 
+// text reads the file, of which one byte more than largestFile at the most.
 func (f *file) text() ([]byte, error) {
 	info, err := os.Stat(f.path())
 	if err != nil {
@@ -77,11 +78,7 @@ func (f *file) text() ([]byte, error) {
 		return nil, err
 	}
 	defer opened.Close()
-	text, err := io.ReadAll(io.LimitReader(opened, largestFile+1))
-	if err == nil && len(text) > largestFile {
-		err = errors.New("it is larger than 1 MiB")
-	}
-	return text, err
+	return io.ReadAll(io.LimitReader(opened, largestFile+1))
 }
 
 // update reads the file, has it changed and writes it, while no other engine can. A document that change
@@ -109,10 +106,14 @@ func (f *file) update(ctx context.Context, anew bool, change func(*document) (ch
 			return f.unusable("be put aside", err)
 		}
 	}
-	if err := f.write(d); err != nil {
+	switch err := f.write(d); err {
+	case nil:
+		return nil
+	case errLarge:
+		return wire.NewFault(wire.CodeConfigInvalid, f.path()+" would become larger than 1 MiB, so it stays as it was: remove from it what is not needed")
+	default:
 		return f.unusable("be written", err)
 	}
-	return nil
 }
 
 func (f *file) lock(ctx context.Context) (release func(), err error) {
@@ -162,15 +163,20 @@ func (f *file) putAside() error {
 	return nil
 }
 
-// write replaces the file in one step. Whoever has the lock calls it.
+// write replaces the file in one step, but for a text that parse would not take (errLarge). Whoever has the
+// lock calls it.
 func (f *file) write(d *document) error {
 	f.sweep()
+	text := d.encode()
+	if len(text) > largestFile {
+		return errLarge
+	}
 	temporary, err := os.CreateTemp(f.dir, fileName+".*.tmp") // mode 0600
 	if err != nil {
 		return err
 	}
 	defer os.Remove(temporary.Name()) // when it wasn't renamed
-	_, err = temporary.Write(d.encode())
+	_, err = temporary.Write(text)
 	if err == nil {
 		err = temporary.Sync()
 	}

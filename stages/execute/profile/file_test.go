@@ -27,6 +27,8 @@ var damages = map[string]string{
 	`{"version":1,"currentProfile":{}}`:   "currentProfile",
 	`{"version":1,"localTools":"SECRET"}`: "localTools",
 	"{\"a\":\"\xff\"}":                    "UTF-8",
+
+	strings.Repeat(" ", largestFile) + "{}": "larger than 1 MiB",
 }
 
 func TestDamagedFileIsKeptAside(t *testing.T) {
@@ -65,9 +67,8 @@ func TestDamagedFileIsKeptAside(t *testing.T) {
 
 func TestFilesThatAreNotOurs(t *testing.T) {
 	for text, says := range map[string]string{
-		`{"version":2,"profiles":[]}`:           "profiles", // as damaged as of any version
-		`{"version":2,"new":true}`:              "newer",
-		strings.Repeat(" ", largestFile) + "{}": "1 MiB",
+		`{"version":2,"profiles":[]}`: "profiles", // as damaged as of any version
+		`{"version":2,"new":true}`:    "newer",
 	} {
 		w := newWorld(t)
 		w.write(text)
@@ -92,6 +93,17 @@ func TestFilesThatAreNotOurs(t *testing.T) {
 	}
 	_, err := w.engine().Set(nothing, "corp", server, nil)
 	wantCode(t, err, wire.CodeConfigInvalid)
+}
+
+func TestFileThatWouldBecomeTooLarge(t *testing.T) {
+	w := newWorld(t)
+	text := `{"version":1,"x":"` + strings.Repeat("x", largestFile-100) + `"}`
+	w.write(text)
+	_, err := w.engine().Set(nothing, "corp", server, nil)
+	wantCode(t, err, wire.CodeConfigInvalid)
+	if err == nil || !strings.Contains(err.Error(), "would become larger") || w.file() != text || len(w.others()) > 0 {
+		t.Errorf("Set = %v, beside the file stand %v", err, w.others())
+	}
 }
 
 func TestFolderThatCannotBeMade(t *testing.T) {
@@ -152,6 +164,9 @@ func TestWaitForAnotherEngineEndsWithTheCaller(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for text := range damages {
+		if len(text) > largestFile {
+			continue // which would only slow the fuzzer down
+		}
 		f.Add([]byte(text))
 	}
 	f.Add([]byte(`{"version":1,"currentProfile":"a","profiles":{"a":{"serverUrl":"https://a","x":1e5}},"localTools":{"timeoutMs":5},"more":[null]}`))
