@@ -36,7 +36,7 @@ func (u *scriptedUser) List() ([]wire.Profile, error) {
 }
 
 // Set implements execute.Profiles.
-func (u *scriptedUser) Set(context.Context, string, string) (wire.Profile, error) {
+func (u *scriptedUser) Set(context.Context, string, string, func()) (wire.Profile, error) {
 	return wire.Profile{}, wire.NewFault(wire.CodeConfigInvalid, "the file is damaged")
 }
 
@@ -62,23 +62,24 @@ func (u *scriptedUser) Resolve(name string) (wire.Profile, error) {
 }
 
 // Login implements execute.Profiles.
-func (u *scriptedUser) Login(ctx context.Context, name, _, password string) (wire.AuthStatus, error) {
+func (u *scriptedUser) Login(ctx context.Context, p wire.Profile, _, password string, passed func()) (wire.AuthStatus, error) {
+	passed()
 	if err := pause(ctx, time.Second); err != nil {
 		return wire.AuthStatus{}, err
 	}
 	if password != "right" {
 		return wire.AuthStatus{}, &wire.Fault{Code: wire.CodeAuthInvalid, Message: "wrong email or password", Status: 401}
 	}
-	return wire.AuthStatus{Profile: name, ServerURL: "https://" + name, Authenticated: true, User: &wire.AuthUser{UserID: "1", Username: "ann"}}, nil
+	return wire.AuthStatus{Profile: p.Name, ServerURL: p.ServerURL, Authenticated: true, User: &wire.AuthUser{UserID: "1", Username: "ann"}}, nil
 }
 
 // Status implements execute.Profiles.
-func (u *scriptedUser) Status(_ context.Context, name string) (wire.AuthStatus, error) {
-	return wire.AuthStatus{Profile: name, Authenticated: name == wire.LocalProfile, Reason: map[string]wire.AuthReason{"out": wire.AuthMissingSession}[name]}, nil
+func (u *scriptedUser) Status(_ context.Context, p wire.Profile) (wire.AuthStatus, error) {
+	return wire.AuthStatus{Profile: p.Name, Authenticated: p.Local(), Reason: map[string]wire.AuthReason{"out": wire.AuthMissingSession}[p.Name]}, nil
 }
 
 // Logout implements execute.Profiles.
-func (u *scriptedUser) Logout(context.Context, string) error { return nil }
+func (u *scriptedUser) Logout(context.Context, wire.Profile, func()) error { return nil }
 
 // LocalTools implements execute.Profiles.
 func (u *scriptedUser) LocalTools() (wire.LocalTools, error) {
