@@ -19,7 +19,7 @@
 // can't find the many Chinese words of two characters. Words that don't tell one turn from another (those
 // of more than a quarter of the user's turns, and function words) are not looked for: they would bring
 // turns that have nothing to do with the text. Ranking costs about 2 µs for each turn that holds one of
-// the words, so the rarest words of the text are taken while their turns come to at most 1,000; when
+// the words, so the rarest words of the text are taken while their turns come to at most 700; when
 // those bring too little, common words are looked for in the user's newest 1,000 turns.
 //
 // How meaning is found. A vector's signs, a bit a dimension, are kept in memory (for 384 dimensions

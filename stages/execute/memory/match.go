@@ -8,10 +8,10 @@ import (
 
 const (
 	// rankedTurns is how many turns' words are ranked at most: 1.5 to 3 µs each.
-	rankedTurns = 1000
+	rankedTurns = 700
 	// windowTurns is how many of a user's newest turns are searched for common words.
 	windowTurns = 1000
-	rareTerms   = 16 // words of the first search at most
+	rareTerms   = 10 // words of the first search at most
 	commonTerms = 3  // words of the second at most; FTS5's bm25 counts all turns that hold each
 
 	// A word that more than a commonShare-th of a user's turns hold, and more than commonFloor of them,

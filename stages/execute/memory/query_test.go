@@ -113,7 +113,7 @@ func TestChoose(t *testing.T) {
 		{of(rankedTurns, 1), of(1), of(rankedTurns)},
 		{of(rankedTurns-1, 1), of(1, rankedTurns-1), of()},
 		{of(rankedTurns+1, rankedTurns+1), of(), of(rankedTurns+1, rankedTurns+1)},
-		{of(slices.Repeat([]int{1}, 20)...), of(slices.Repeat([]int{1}, rareTerms)...), of(1, 1, 1, 1)},
+		{of(slices.Repeat([]int{1}, 20)...), of(slices.Repeat([]int{1}, rareTerms)...), of(slices.Repeat([]int{1}, 20-rareTerms)...)},
 	} {
 		rare, common := choose(slices.Clone(c.all))
 		if !slices.Equal(rare, c.rare) || !slices.Equal(common, c.common) {

@@ -13,7 +13,7 @@ const (
 	queryHead       = 4 << 10 // bytes of a query's beginning that are looked at
 	queryTail       = 4 << 10 // bytes of its end that are
 	wordRunes       = 64      // characters of a longer word that count
-	queryWords      = 40      // different words of a query whose frequency is looked up
+	queryWords      = 24      // different words of a query whose frequency is looked up
 )
 
 // term is a word of a query. A prefix stands for all words that begin with it.
