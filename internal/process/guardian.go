@@ -58,6 +58,8 @@ type guardian struct {
 	pipe *os.File      // our end; closing it ends the guardian
 	done chan struct{} // closed when the process has ended
 	once sync.Once
+
+	theirs *os.File // its end of the pipe, from open to start
 }
 
 func newGuardian(executable string, args []string) *guardian {
@@ -67,20 +69,22 @@ func newGuardian(executable string, args []string) *guardian {
 	return g
 }
 
-// start runs in the forking thread.
+// open makes the pipe. What is told from then on waits in it until the guardian runs: it knows of
+// everything the moment it does, even if we die in that moment.
+func (g *guardian) open() (err error) {
+	g.theirs, g.pipe, err = os.Pipe()
+	return err
+}
+
+// start runs in the forking thread, after open. With an error nothing is left open.
 func (g *guardian) start() error {
-	theirs, ours, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer theirs.Close()
-	g.cmd.Stdin = theirs
+	defer g.theirs.Close()
+	g.cmd.Stdin = g.theirs
 	setGuardianAttributes(g.cmd)
 	if err := g.cmd.Start(); err != nil {
-		_ = ours.Close()
+		_ = g.pipe.Close()
 		return err
 	}
-	g.pipe = ours
 	go func() {
 		defer close(g.done)
 		_ = g.cmd.Wait()

@@ -9,6 +9,9 @@ import (
 // guardianPause is waited before a guardian that died is replaced, so that one that can't live costs little.
 const guardianPause = 100 * time.Millisecond
 
+// toldBefore is how many children a guardian is told of before it runs: their lines fit into the pipe.
+const toldBefore = 100
+
 // ensureGuardianLocked starts the guardian, also when the last one died, and tells it of all that runs.
 func (l *Launcher) ensureGuardianLocked() error {
 	if !needsGuardian || l.guardian.alive() {
@@ -19,6 +22,15 @@ func (l *Launcher) ensureGuardianLocked() error {
 		return err
 	}
 	g := newGuardian(executable, l.args)
+	if err := g.open(); err != nil {
+		return err
+	}
+	told := 0
+	for p := range l.children {
+		if told++; told <= toldBefore {
+			g.tell(p.target)
+		}
+	}
 	if err := l.forkLocked(g.start); err != nil {
 		return err
 	}
@@ -26,8 +38,10 @@ func (l *Launcher) ensureGuardianLocked() error {
 	l.guardian = g
 	l.minders.Add(1)
 	go l.mind(g)
-	for p := range l.children {
-		g.tell(p.target)
+	if told > toldBefore {
+		for p := range l.children {
+			g.tell(p.target)
+		}
 	}
 	return nil
 }
