@@ -44,8 +44,8 @@ var rules = []rule{
 	{"stages/execute/agent/toolcall", []string{wire}, []string{gjson}},
 	{"stages/execute/memory", []string{wire}, []string{sqlite}},
 	{"stages/execute/planner", []string{wire}, []string{"*"}},
-	{"stages/execute/profile", []string{wire}, []string{system}},
-	{"stages/execute/session", []string{wire}, []string{sqlite, system}},
+	{"stages/execute/profile", []string{wire, "internal/filelock"}, []string{system}},
+	{"stages/execute/session", []string{wire, "internal/filelock"}, []string{sqlite, system}},
 	{"stages/execute/tools", []string{wire}, []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go", gjson}},
 
 	{"sinks/stdout", []string{wire}, []string{streams, system}},
@@ -55,6 +55,7 @@ var rules = []rule{
 	{"internal/bench/guard", []string{"internal/bench"}, []string{"golang.org/x/perf", system}},
 	{"internal/bench/report", []string{"internal/bench"}, []string{"github.com/go-analyze/charts"}},
 	{"internal/config", []string{"internal/secret"}, []string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}},
+	{"internal/filelock", nil, []string{system}},
 	{"internal/keychain", nil, []string{"*"}},
 	{"internal/logs", nil, nil},
 	{"internal/observe", []string{wire}, []string{"github.com/prometheus/client_golang"}},

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"sluice/internal/filelock"
 	"sluice/internal/wire"
 )
 
@@ -125,7 +126,7 @@ func (f *file) lock(ctx context.Context) (release func(), err error) {
 		return func() { locked.Close() }, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case errors.Is(err, errLocked):
+	case errors.Is(err, filelock.ErrLocked):
 		return nil, wire.NewFault(wire.CodeConfigInvalid, f.path()+" is being changed by another engine that doesn't finish: end it and try again")
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
 		return nil, f.unusable("be written", err)

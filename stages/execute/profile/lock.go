@@ -6,15 +6,15 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"sluice/internal/filelock"
 )
 
 // lockInterval is how often a lock that another process has is asked for.
 const lockInterval = 10 * time.Millisecond
 
-var errLocked = errors.New("profile: another engine has the lock")
-
 // lockFile opens and locks the file, which it creates and which stays; closing it gives the lock back. It
-// asks until it has the lock, ctx ends (errLocked) or another error comes.
+// asks until it has the lock, ctx ends (filelock.ErrLocked) or another error comes.
 func lockFile(ctx context.Context, path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -23,11 +23,11 @@ func lockFile(ctx context.Context, path string) (*os.File, error) {
 	tick := time.NewTicker(lockInterval)
 	defer tick.Stop()
 	for {
-		err := tryLock(file)
+		err := filelock.Try(file)
 		if err == nil {
 			return file, nil
 		}
-		if !errors.Is(err, errLocked) {
+		if !errors.Is(err, filelock.ErrLocked) {
 			file.Close()
 			return nil, err
 		}
@@ -35,7 +35,7 @@ func lockFile(ctx context.Context, path string) (*os.File, error) {
 		case <-tick.C:
 		case <-ctx.Done():
 			file.Close()
-			return nil, errLocked
+			return nil, filelock.ErrLocked
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"sluice/internal/filelock"
 )
 
 // refusal is an error of ours, where the database is in order and its transaction can go on.
@@ -77,7 +79,7 @@ func reason(err error, file string) string {
 		return "the memory for sessions is full; name a folder in app.data_dir, where they are kept in a file"
 	case code == sqlite3.SQLITE_FULL || isFull(err):
 		return fmt.Sprintf("the disk is full (%s); free some space", file)
-	case code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED || errors.Is(err, errLocked):
+	case code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED || errors.Is(err, filelock.ErrLocked):
 		return fmt.Sprintf("another engine holds %s; end an engine that hangs or was suspended", file)
 	case code == sqlite3.SQLITE_READONLY || code == sqlite3.SQLITE_PERM || errors.Is(err, fs.ErrPermission):
 		return fmt.Sprintf("%s can't be written; give yourself the right to, or name another folder in app.data_dir", file)

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"sluice/internal/filelock"
 )
 
 // enginesFolder holds a file per running engine, which that engine keeps locked for as long as it
@@ -21,8 +23,6 @@ const enginesFolder = "engines"
 const lockedPrefix = "locked-"
 
 const lockInterval = 10 * time.Millisecond
-
-var errLocked = errors.New("session: another engine has the lock")
 
 // randomName returns a name that nothing else has.
 func randomName() string {
@@ -38,7 +38,7 @@ func lockFile(ctx context.Context, path string) (*os.File, error) {
 	defer tick.Stop()
 	for {
 		file, err := tryLockFile(path, os.O_CREATE)
-		if !errors.Is(err, errLocked) {
+		if !errors.Is(err, filelock.ErrLocked) {
 			return file, err
 		}
 		select {
@@ -54,7 +54,7 @@ func tryLockFile(path string, flags int) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := lockWhole(file); err != nil {
+	if err := filelock.Try(file); err != nil {
 		file.Close()
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (e *engine) enter(dir string) error {
 	path := filepath.Join(e.dir, id)
 	for range 3 { // another's sweep may take the file away before it is locked
 		lock, err := tryLockFile(path, os.O_CREATE)
-		if errors.Is(err, errLocked) {
+		if errors.Is(err, filelock.ErrLocked) {
 			continue
 		}
 		if err != nil {
@@ -104,7 +104,7 @@ func (e *engine) enter(dir string) error {
 		}
 		lock.Close()
 	}
-	return errLocked
+	return filelock.ErrLocked
 }
 
 func (e *engine) leave() {

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"sluice/internal/filelock"
 )
 
 // The header of a WAL file (https://www.sqlite.org/fileformat.html#the_write_ahead_log): eight words,
@@ -93,7 +95,7 @@ func othersAtWork(dir, own string) bool {
 			continue
 		}
 		lock, err := tryLockFile(filepath.Join(dir, entry.Name()), 0)
-		if errors.Is(err, errLocked) {
+		if errors.Is(err, filelock.ErrLocked) {
 			return true
 		}
 		if err == nil {
