@@ -89,9 +89,9 @@ type round struct {
 	ctx   context.Context
 	step  int
 	calls []wire.TurnCall
-	// todo are the indices of the calls that this round makes; of them, told have had their tool_done,
+	// due are the indices of the calls that this round makes; of them, told have had their tool_done,
 	// which come in the order of the calls.
-	todo []int
+	due  []int
 	told int
 	// news has room for all that comes, so no goroutine waits for us.
 	news chan news
@@ -109,23 +109,23 @@ func (t *turn) makeCalls(ctx context.Context, step int, calls []wire.TurnCall) {
 	r := round{turn: t, ctx: ctx, step: step, calls: calls, news: make(chan news, 2*len(calls))}
 	for i := range calls {
 		if calls[i].Result == nil {
-			r.todo = append(r.todo, i)
+			r.due = append(r.due, i)
 		}
 	}
-	if len(r.todo) == 0 {
+	if len(r.due) == 0 {
 		return
 	}
 	began := time.Now()
 	defer func() { t.result.ToolTime += time.Since(began) }()
 	t.Progress(&wire.Progress{Stage: wire.PhaseTool, Fraction: -1, Detail: r.names()})
 	defer t.Progress(nil)
-	for _, i := range r.todo {
+	for _, i := range r.due {
 		t.Event(wire.Event{Kind: wire.EventToolStart, Step: step, Detail: &wire.ToolStart{Tool: calls[i].Tool, Args: calls[i].Arguments, CallID: t.callID(&calls[i])}})
 	}
-	for _, i := range r.todo {
+	for _, i := range r.due {
 		r.begin(i)
 	}
-	for r.tell(); r.told < len(r.todo); r.tell() {
+	for r.tell(); r.told < len(r.due); r.tell() {
 		r.take(<-r.news)
 	}
 }
@@ -217,8 +217,8 @@ func (t *turn) call(ctx context.Context, name, args string) (result wire.ToolRes
 
 // tell sends tool_done for the calls whose turn it is.
 func (r *round) tell() {
-	for ; r.told < len(r.todo); r.told++ {
-		call := &r.calls[r.todo[r.told]]
+	for ; r.told < len(r.due); r.told++ {
+		call := &r.calls[r.due[r.told]]
 		if call.Result == nil {
 			return
 		}

@@ -75,7 +75,7 @@ func joined(texts [][]byte) []byte { return bytes.Join(texts, []byte(`\n\n`)) }
 // names are the tools of a round, for people.
 func (r *round) names() string {
 	var names []string
-	for _, i := range r.todo {
+	for _, i := range r.due {
 		if name := r.calls[i].Tool; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
